@@ -3,18 +3,17 @@
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterator
 from itertools import pairwise
 
 import pytest
 from kit import invariants, scorecard
+from kit.cluster_faults import FAULTS, Fault
 from kit.cluster_judge import judge, longest_pause, recovery_seconds
 from kit.cluster_story import ClusterLoad, loaded
 from kit.server import SECRET_KEY, ServerLauncher
 
 from tools.cluster import machine_parts, run
-from tools.cluster.layout import Host, Kind
 from tools.cluster.programs import NotInstalled, installed
 from tools.cluster.run import Cluster
 
@@ -23,54 +22,8 @@ pytestmark = pytest.mark.skipif(
 )
 
 _ORDERS = 10
+_REJECTED = 100
 _PATIENCE_SECONDS = 90.0
-
-
-def _leader(cluster: Cluster) -> Host:
-    leader = cluster.leader()
-    assert leader is not None
-    return leader
-
-
-def _standby(cluster: Cluster) -> Host:
-    standby = cluster.synchronous_standby()
-    assert standby is not None
-    return standby
-
-
-def _worker(cluster: Cluster) -> Host:
-    return cluster.layout.of_kind(Kind.WORKER)[0]
-
-
-def _api(cluster: Cluster) -> Host:
-    return cluster.layout.of_kind(Kind.API)[0]
-
-
-@dataclass(frozen=True)
-class Fault:
-    """Which host is struck, by what, and how it comes back."""
-
-    row: int
-    name: str
-    choose: Callable[[Cluster], Host]
-    strike: Callable[[Cluster, Host], None]
-    repair: Callable[[Cluster, Host], None]
-    needs_namespaces: bool = False
-
-
-FAULTS = (
-    Fault(1, "leader-killed", _leader, Cluster.kill, Cluster.start),
-    Fault(2, "leader-frozen", _leader, Cluster.freeze, Cluster.resume),
-    Fault(3, "standby-killed", _standby, Cluster.kill, Cluster.start),
-    Fault(4, "standby-frozen", _standby, Cluster.freeze, Cluster.resume),
-    Fault(5, "worker-killed", _worker, Cluster.kill, Cluster.start),
-    Fault(6, "worker-frozen", _worker, Cluster.freeze, Cluster.resume),
-    Fault(7, "api-killed", _api, Cluster.kill, Cluster.start),
-    Fault(8, "api-frozen", _api, Cluster.freeze, Cluster.resume),
-    Fault(9, "leader-cut-off", _leader, Cluster.cut, Cluster.join, needs_namespaces=True),
-    Fault(10, "worker-cut-off", _worker, Cluster.cut, Cluster.join, needs_namespaces=True),
-    Fault(11, "disk-full", _leader, Cluster.fill_disk, Cluster.free_disk, needs_namespaces=True),
-)
 
 
 @pytest.fixture
@@ -111,9 +64,13 @@ async def test_acknowledged_is_journaled_delivered_and_read_whatever_host_is_los
     await asyncio.to_thread(fault.strike, cluster, host)
     fault_at, clock_at = time.monotonic(), time.time()
     with scorecard.kept_for_later(problems):
-        await load.until_sent_after(fault_at, _PATIENCE_SECONDS)
-        await load.until_more(_ORDERS, _PATIENCE_SECONDS)
+        if fault.waits_for_repair:
+            await load.until_rejected(_REJECTED, _PATIENCE_SECONDS)
+        else:
+            await load.until_sent_after(fault_at, _PATIENCE_SECONDS)
+            await load.until_more(_ORDERS, _PATIENCE_SECONDS)
     await asyncio.to_thread(fault.repair, cluster, host)
+    recovers_from = time.monotonic() if fault.waits_for_repair else fault_at
     with scorecard.kept_for_later(problems):
         whole_again = await asyncio.to_thread(_wait_until_whole, cluster)
         await load.until_more(_ORDERS, _PATIENCE_SECONDS)
@@ -123,7 +80,7 @@ async def test_acknowledged_is_journaled_delivered_and_read_whatever_host_is_los
     evidence, facts = await load.collect()
 
     verdicts = [judge(item) for item in evidence]
-    recovery = recovery_seconds(fault_at, load.times)
+    recovery = recovery_seconds(recovers_from, load.times)
     delivered = [clock_at, *sorted(at for at in load.delivered_at if at >= clock_at)]
     scorecard.record(
         fault.row,

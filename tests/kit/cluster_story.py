@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import asyncpg
+import httpx
 from simulator.sandbox_kit import Market
 
 from kit import chaos, invariants
@@ -106,6 +107,17 @@ class ClusterLoad:
         async with asyncio.timeout(patience):
             while not any(sent >= moment for sent, _ in self.times):  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
+
+    async def until_rejected(self, count: int, patience: float) -> None:
+        """Wait until so many more orders than now were answered with 503."""
+        wanted = self._rejected() + count
+        async with asyncio.timeout(patience):
+            while self._rejected() < wanted:  # noqa: ASYNC110 - there is no event for it
+                await asyncio.sleep(0.02)
+
+    def _rejected(self) -> int:
+        answers = [answer for buyer in self.buyers for _, answer in buyer.orders.answers]
+        return sum(answer.status_code == httpx.codes.SERVICE_UNAVAILABLE for answer in answers)
 
     async def read_on(self) -> None:
         for buyer in self.buyers:

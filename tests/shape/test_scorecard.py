@@ -5,11 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from kit.cluster_faults import FAULTS as CLUSTER_FAULTS
 
 from tools.chaos import report
 from tools.chaos.faults import FAULTS, changed
 from tools.chaos.model import Detection, Fault, Figures, Result, merge
 from tools.chaos.rows import ROWS
+from tools.cluster.rows import ROWS as CLUSTER_ROWS
 from tools.machine import Machine
 
 ROOT = Path(__file__).parents[2]
@@ -28,12 +30,26 @@ def test_the_page_shows_the_saved_runs() -> None:
     assert page.count("No run is saved yet.") == (not results.exists()) + (not faults.exists())
 
 
+def test_the_page_shows_the_saved_run_of_the_cluster() -> None:
+    page = PAGE.read_text()
+    run = report.read_report((DOCS / "reliability-cluster.json").read_text(), CLUSTER_ROWS)
+    assert report.with_cluster(page, run) == page, "run: make cluster-chaos"
+    assert run.holds
+
+
+def test_every_row_of_the_cluster_has_its_fault() -> None:
+    assert {row.number: row.tests[0].partition("[")[2].rstrip("]") for row in CLUSTER_ROWS} == {
+        fault.row: fault.name for fault in CLUSTER_FAULTS
+    }
+
+
 def test_every_row_has_a_fault_and_every_test_of_it_exists() -> None:
     assert [row.number for row in ROWS] == list(range(1, 23))
     assert {fault.row for fault in FAULTS} == {row.number for row in ROWS}
     assert len({fault.key for fault in FAULTS}) == len(FAULTS)
     tests = {test for row in ROWS for test in row.tests}
     tests |= {test for fault in FAULTS for test in fault.tests}
+    tests |= {test for row in CLUSTER_ROWS for test in row.tests}
     for test in tests:
         file, _, name = test.partition("::")
         text = (ROOT / file).read_text()
@@ -43,7 +59,8 @@ def test_every_row_has_a_fault_and_every_test_of_it_exists() -> None:
 def test_figures_are_recorded_before_anything_is_asserted() -> None:
     """A row that fails shows what was lost; `kept_for_later` keeps an assertion for afterwards."""
     early = []
-    files = {test.partition("::")[0] for row in ROWS for test in row.tests}
+    rows = (*ROWS, *CLUSTER_ROWS)
+    files = {test.partition("::")[0] for row in rows for test in row.tests}
     for file in sorted(files):
         for function in ast.walk(ast.parse((ROOT / file).read_text())):
             if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):

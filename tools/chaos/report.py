@@ -33,11 +33,12 @@ _COLUMNS = (
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """A run of all rows: the machine, the command, the results."""
+    """A run of all rows of a scorecard: the machine, the command, the results."""
 
     machine: Machine
     command: str
     results: tuple[Result, ...]
+    rows: tuple[Row, ...] = ROWS
 
     @property
     def failed(self) -> list[int]:
@@ -47,7 +48,7 @@ class Report:
     def missing(self) -> list[int]:
         """The rows that this program was not run with."""
         ran = {result.number for result in self.results}
-        return [row.number for row in ROWS if row.number not in ran]
+        return [row.number for row in self.rows if row.number not in ran]
 
     @property
     def holds(self) -> bool:
@@ -81,13 +82,15 @@ class FaultReport:
 
 
 def to_json(report: Report | FaultReport) -> str:
-    return json.dumps(dataclasses.asdict(report), indent=2, ensure_ascii=False) + "\n"
+    stored = dataclasses.asdict(report)
+    stored.pop("rows", None)  # the program has them
+    return json.dumps(stored, indent=2, ensure_ascii=False) + "\n"
 
 
-def read_report(text: str) -> Report:
+def read_report(text: str, rows: tuple[Row, ...] = ROWS) -> Report:
     stored = json.loads(text)
     results = tuple(_result(item) for item in stored["results"])
-    return Report(Machine(**stored["machine"]), stored["command"], results)
+    return Report(Machine(**stored["machine"]), stored["command"], results, rows)
 
 
 def read_faults(text: str) -> FaultReport:
@@ -135,6 +138,13 @@ def with_report(page: str, report: Report) -> str:
     return with_part(page, "scorecard", report.command, said, _table(report))
 
 
+def with_cluster(page: str, report: Report) -> str:
+    """The page with the table of the cluster's faults in the place of the last one."""
+    said = report.machine.sentence(report.command)
+    verdict = f"**{rows_verdict(report)}**"
+    return with_part(page, "cluster", report.command, verdict, said, _table(report))
+
+
 def with_faults(page: str, report: FaultReport) -> str:
     """The page with the table of planted faults in the place of the last one."""
     head = ["#", "planted fault", "in", "what failed"]
@@ -173,7 +183,7 @@ def rows_verdict(report: Report | None) -> str:
         sentences.append(f"FAILED: {_listed('row', report.failed)}.")
     if report.missing:
         sentences.append(f"INCOMPLETE: {_listed('row', report.missing)} not run.")
-    return " ".join(sentences) or f"All {len(ROWS)} rows hold."
+    return " ".join(sentences) or f"All {len(report.rows)} rows hold."
 
 
 def faults_verdict(report: FaultReport | None) -> str:
@@ -195,7 +205,7 @@ def _listed(noun: str, numbers: Sequence[int]) -> str:
 def _table(report: Report) -> str:
     by_number = {result.number: result for result in report.results}
     rows = []
-    for row in ROWS:
+    for row in report.rows:
         result = by_number.get(row.number)
         if result is None:
             empty = [_NONE] * (len(_COLUMNS) - 4)

@@ -13,7 +13,7 @@ BRIDGE = "twc-bridge"
 NETWORK = "10.213.61"
 LOOPBACK_NETWORK = "127.0.61"
 _DISK_SIZE = "512m"
-_NAMESPACE_PREFIX = "twcluster-"
+_MADE = "namespaces"
 
 
 def why_no_namespaces() -> str:
@@ -38,7 +38,12 @@ def find(program: str) -> str | None:
 
 
 def make(cluster: Layout, root: Path) -> None:
-    """Make the bridge, a namespace for each host, and a disk for each database host."""
+    """Make the bridge, a namespace for each host, and a disk for each database host.
+
+    A file in the folder lists them beforehand, for whoever removes them.
+    """
+    (root / _MADE).write_text("\n".join(host.namespace for host in cluster.hosts), "utf-8")
+    _remove_network([host.namespace for host in cluster.hosts])
     _run("ip", "link", "add", BRIDGE, "type", "bridge")
     _run("ip", "address", "add", f"{cluster.gateway}/24", "dev", BRIDGE)
     _run("ip", "link", "set", BRIDGE, "up")
@@ -106,18 +111,20 @@ def free_disk(host: Host, root: Path) -> None:
 
 
 def remove(root: Path) -> None:
-    """Remove what any run has made: only names of ours, and mounts inside our folder."""
-    if os.geteuid() != 0 or not find("ip"):
+    """Remove the network of the cluster in this folder, and what is mounted in it."""
+    if not (root / _MADE).exists():
         return
     for line in Path("/proc/mounts").read_text(encoding="utf-8").splitlines():
         target = Path(line.split()[1])
         if target.is_relative_to(root):
             _run("umount", "--lazy", str(target), check=False)
-    for namespace in _listed("netns", "list"):
-        if namespace.startswith(_NAMESPACE_PREFIX):
-            _run("ip", "netns", "delete", namespace, check=False)
-    if Path(f"/sys/class/net/{BRIDGE}").exists():
-        _run("ip", "link", "delete", BRIDGE, check=False)
+    _remove_network((root / _MADE).read_text("utf-8").split())
+
+
+def _remove_network(namespaces: Sequence[str]) -> None:
+    for namespace in namespaces:
+        _run("ip", "netns", "delete", namespace, check=False)
+    _run("ip", "link", "delete", BRIDGE, check=False)
 
 
 def inside(host: Host, user: str = "") -> Sequence[str]:
@@ -126,11 +133,6 @@ def inside(host: Host, user: str = "") -> Sequence[str]:
     if user:
         command += ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups"]
     return command
-
-
-def _listed(*words: str) -> list[str]:
-    done = subprocess.run(["ip", *words], check=True, capture_output=True, text=True)  # noqa: S607
-    return [line.split()[0] for line in done.stdout.splitlines()]
 
 
 def _run(*command: str, check: bool = True) -> None:
