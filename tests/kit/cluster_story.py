@@ -80,7 +80,7 @@ class ClusterLoad:
 
     @property
     def delivered_at(self) -> list[float]:
-        return [request.at for request in self._endpoint.received]
+        return sorted(request.at for request in self._endpoint.received)
 
     def start(self) -> None:
         for buyer in self.buyers:

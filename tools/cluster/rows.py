@@ -27,6 +27,6 @@ ROWS: tuple[Row, ...] = (
     _row(
         11,
         "disk-full",
-        "The disk of the leader's PostgreSQL is full, and is freed after 100 rejected orders",
+        "The disk of the leader's PostgreSQL is full, and is freed after 500 rejected orders",
     ),
 )

@@ -29,6 +29,7 @@ ROOT_FOLDER = Path(tempfile.gettempdir()) / f"tradewind-cluster-{os.geteuid()}"
 _START_SECONDS = 120.0
 _ASK_SECONDS = 1.0
 _POLL_SECONDS = 0.1
+_REMOVE_SECONDS = 15.0
 
 
 class CannotRun(Exception):
@@ -235,9 +236,9 @@ def _cleaned_up(root: Path) -> Iterator[None]:
     """
     with root.with_suffix(".lock").open("w") as lock:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise CannotRun("Another cluster runs on this machine, or is being removed.") from None
+            wait_until(lambda: _is_locked(lock.fileno()), _REMOVE_SECONDS, "the cluster is removed")
+        except TimeoutError:
+            raise CannotRun("Another cluster runs on this machine.") from None
         cleanup.remove_all(root)
         with subprocess.Popen(
             [sys.executable, "-m", cleanup.__name__, str(root)],
@@ -247,6 +248,15 @@ def _cleaned_up(root: Path) -> Iterator[None]:
             start_new_session=True,
         ):
             yield
+
+
+def _is_locked(file: int) -> bool:
+    """Whether the lock is ours now; the process that removes a cluster holds it for a while."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _ask(host: Host, path: str) -> httpx.Response | None:
