@@ -3,7 +3,7 @@
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from itertools import pairwise
 
 import pytest
@@ -11,10 +11,9 @@ from kit import invariants, scorecard
 from kit.cluster_faults import FAULTS, Fault
 from kit.cluster_judge import judge, longest_pause, recovery_seconds
 from kit.cluster_story import ClusterLoad, loaded
-from kit.server import SECRET_KEY, ServerLauncher
+from kit.server import ServerLauncher
 
 from tools.cluster import machine_parts, run
-from tools.cluster.programs import NotInstalled, installed
 from tools.cluster.run import Cluster
 
 pytestmark = pytest.mark.skipif(
@@ -24,17 +23,6 @@ pytestmark = pytest.mark.skipif(
 _ORDERS = 10
 _REJECTED = 500
 _PATIENCE_SECONDS = 90.0
-
-
-@pytest.fixture
-def cluster(launcher: ServerLauncher) -> Iterator[Cluster]:
-    """A cluster of the test's own: each fault begins with all hosts as they were installed."""
-    try:
-        installed()
-    except NotInstalled as error:
-        pytest.skip(str(error))
-    with run.running(logs=launcher.folder, secret_key=SECRET_KEY) as cluster:
-        yield cluster
 
 
 @pytest.fixture

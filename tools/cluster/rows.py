@@ -9,13 +9,22 @@ _TEST = (
 _BAR = "acknowledged = journaled = delivered = read by cursor; no second debit"
 
 
-def _row(number: int, fault: str, name: str) -> Row:
-    return Row(number, name, _BAR, "orders", (f"{_TEST}[{fault}]",), {"SOAK_CLUSTER": "1"})
+_OLD_LEADER = "tests/cluster/test_old_leader.py"
+
+
+def _row(number: int, fault: str, name: str, *more: str) -> Row:
+    tests = (f"{_TEST}[{fault}]", *more)
+    return Row(number, name, _BAR, "orders", tests, {"SOAK_CLUSTER": "1"})
 
 
 ROWS: tuple[Row, ...] = (
     _row(1, "leader-killed", "The host of the database's leader is killed (SIGKILL)"),
-    _row(2, "leader-frozen", "The leader's host freezes (SIGSTOP), and goes on after the failover"),
+    _row(
+        2,
+        "leader-frozen",
+        "The leader's host freezes (SIGSTOP), and goes on after the failover",
+        _OLD_LEADER,
+    ),
     _row(3, "standby-killed", "The host of the synchronous standby is killed"),
     _row(4, "standby-frozen", "The host of the synchronous standby freezes"),
     _row(5, "worker-killed", "A worker host is killed"),

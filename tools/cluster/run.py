@@ -21,7 +21,7 @@ import httpx
 
 from tools.cluster import cleanup, host_processes, machine_parts
 from tools.cluster.database import Passwords
-from tools.cluster.layout import PATRONI_PORT, Host, Kind, Layout, layout
+from tools.cluster.layout import PATRONI_PORT, POSTGRES_PORT, Host, Kind, Layout, layout
 from tools.cluster.programs import Programs, installed
 from tools.machine import ROOT
 
@@ -82,6 +82,11 @@ class Cluster:
 
     def pids(self, host: Host) -> list[int]:
         return host_processes.of_folder(host.folder(self.programs.root))
+
+    def url_of(self, host: Host) -> str:
+        """The address of one database host, for the superuser."""
+        password = self.programs.passwords.superuser
+        return f"postgresql://postgres:{password}@{host.address}:{POSTGRES_PORT}/postgres"
 
     def reach_endpoint(self, port: int) -> str:
         """Let workers reach a port of this machine; the URL that a webhook names for it."""
