@@ -16,7 +16,7 @@ PAGE = (ROOT / "docs/how-to/cluster.md").read_text()
 
 def test_the_page_shows_the_settings_that_matter() -> None:
     host = CLUSTER.databases[0]
-    configuration = database.patroni(host, CLUSTER, Path("/c"), Path("/bin"), PASSWORDS)
+    configuration = database.patroni(host, CLUSTER, Path("/c"), Path("/bin"), PASSWORDS, "etcd")
     dynamic = configuration["bootstrap"]["dcs"]
     values = {**dynamic, **dynamic["postgresql"], **dynamic["postgresql"]["parameters"]}
     shown = dict(re.findall(r"^\| `(\w+)` \| `(\w+)` \|", PAGE, re.MULTILINE))
@@ -51,7 +51,8 @@ def test_one_address_names_every_database_host() -> None:
 
 def test_each_member_of_etcd_knows_the_others() -> None:
     commands = [
-        database.etcd_command("etcd", host, CLUSTER, Path("/c")) for host in CLUSTER.databases
+        database.etcd_command("etcd", host, CLUSTER, Path("/c"), "etcd")
+        for host in CLUSTER.databases
     ]
 
     assert [command[1] for command in commands] == ["--name=db1", "--name=db2", "--name=db3"]
@@ -60,3 +61,9 @@ def test_each_member_of_etcd_knows_the_others() -> None:
         "db3=http://10.0.0.13:2380" in command
         for command in commands
     )
+
+
+def test_only_versions_of_patroni_that_compare_the_lock_use_the_newer_api_of_etcd() -> None:
+    versions = ("2.1.7", "3.0.2", "3.0.3", "3.1.0", "4.0.6")
+
+    assert [database.etcd_api(version) for version in versions] == ["etcd"] * 2 + ["etcd3"] * 3

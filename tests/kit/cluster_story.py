@@ -27,7 +27,7 @@ from tradewind import ids
 from tradewind.auth.model import Plan, Role
 from tradewind.orders.idempotency import PENDING
 
-_WRITERS = 2
+_NEXT_SECONDS = 0.5
 _PAUSE_SECONDS = 0.3
 _PAY_EVERY = 3
 _PATIENCE_SECONDS = 60.0
@@ -46,8 +46,10 @@ class Buyer:
     cursor: str = ""
 
     def start(self) -> None:
+        """Place orders: one writer repeats what is not acknowledged, one goes on with the next."""
         self.writing = [
-            asyncio.create_task(self.orders.place(number)) for number in range(_WRITERS)
+            asyncio.create_task(self.orders.place(1)),
+            asyncio.create_task(self.orders.place(2, new_key_after=_NEXT_SECONDS)),
         ]
 
     async def read_on(self) -> None:

@@ -24,7 +24,19 @@ class Passwords:
     tradewind: str
 
 
-def patroni(host: Host, cluster: Layout, root: Path, bin_dir: Path, passwords: Passwords) -> Any:
+def etcd_api(patroni_version: str) -> str:
+    """Which API of etcd this version of Patroni can be trusted with: `etcd` (v2) or `etcd3`.
+
+    With the newer API, versions before 3.0.3 overwrite the leader's lock without a comparison: a
+    leader that was cut off reads old data from the etcd of its own host when it is back, takes the
+    lock from the new leader, and what was acknowledged meanwhile is lost.
+    """
+    return "etcd" if tuple(map(int, patroni_version.split("."))) < (3, 0, 3) else "etcd3"
+
+
+def patroni(
+    host: Host, cluster: Layout, root: Path, bin_dir: Path, passwords: Passwords, api: str
+) -> Any:
     """The configuration of Patroni; JSON is also YAML."""
     folder = host.folder(root)
     superuser = {"username": "postgres", "password": passwords.superuser}
@@ -33,9 +45,7 @@ def patroni(host: Host, cluster: Layout, root: Path, bin_dir: Path, passwords: P
         "scope": "tradewind",
         "name": host.name,
         "restapi": _address(host, layout.PATRONI_PORT),
-        "etcd3": {
-            "hosts": [f"{item.address}:{layout.ETCD_CLIENT_PORT}" for item in cluster.databases]
-        },
+        api: {"hosts": [f"{item.address}:{layout.ETCD_CLIENT_PORT}" for item in cluster.databases]},
         "bootstrap": {
             "dcs": _dynamic(),
             "initdb": [{"encoding": "UTF8"}, {"locale": "C.UTF-8"}, "data-checksums"],
@@ -98,7 +108,7 @@ def _dynamic() -> Mapping[str, Any]:
     }
 
 
-def etcd_command(program: str, host: Host, cluster: Layout, root: Path) -> Sequence[str]:
+def etcd_command(program: str, host: Host, cluster: Layout, root: Path, api: str) -> Sequence[str]:
     """The command of a member of etcd; a member that starts again finds its files."""
     peers = ",".join(
         f"{item.name}=http://{item.address}:{layout.ETCD_PEER_PORT}" for item in cluster.databases
@@ -118,4 +128,6 @@ def etcd_command(program: str, host: Host, cluster: Layout, root: Path) -> Seque
         "election-timeout": "2000",
         "logger": "zap",
     }
+    if api == "etcd":
+        options["enable-v2"] = "true"
     return [program, *(f"--{name}={value}" for name, value in options.items())]

@@ -29,13 +29,17 @@ class DatabasePrograms:
     etcd: str
     patroni: str
     bin_dir: Path
+    patroni_version: str
+
+    @property
+    def etcd_api(self) -> str:
+        return database.etcd_api(self.patroni_version)
 
     def versions(self) -> str:
         """The versions, as a sentence about a run names them."""
         postgres = _says(str(self.bin_dir / "postgres"), "--version").split()[2]
-        patroni = _says(self.patroni, "--version").split()[-1]
         etcd = _says(self.etcd, "--version").splitlines()[0].split()[-1]
-        return f"{postgres}, Patroni {patroni}, etcd {etcd}"
+        return f"{postgres}, Patroni {self.patroni_version}, etcd {etcd}"
 
 
 def installed() -> DatabasePrograms:
@@ -51,7 +55,8 @@ def installed() -> DatabasePrograms:
         raise NotInstalled(
             f"{' and '.join(missing)} cannot be found; run: python3 tools/setup.py cluster"
         )
-    return DatabasePrograms(etcd, patroni, folders[-1])
+    version = _says(patroni, "--version").split()[-1]
+    return DatabasePrograms(etcd, patroni, folders[-1], version)
 
 
 @dataclass
@@ -89,17 +94,18 @@ class Programs:
     def _start_database(self, host: Host) -> None:
         folder = host.folder(self.root)
         host.data_dir(self.root).mkdir(exist_ok=True)
+        programs, api = self.database, self.database.etcd_api
         configuration = database.patroni(
-            host, self.cluster, self.root, self.database.bin_dir, self.passwords
+            host, self.cluster, self.root, programs.bin_dir, self.passwords, api
         )
         path = folder / "patroni.json"
         path.write_text(json.dumps(configuration, indent=2), encoding="utf-8")
         if self.has_namespaces:
             for item in (folder, path, host.data_dir(self.root)):
                 shutil.chown(item, _DATABASE_USER, _DATABASE_USER)
-        etcd = database.etcd_command(self.database.etcd, host, self.cluster, self.root)
+        etcd = database.etcd_command(programs.etcd, host, self.cluster, self.root, api)
         self._start(host, "etcd", etcd, {}, user=_DATABASE_USER)
-        patroni = [self.database.patroni, str(path)]
+        patroni = [programs.patroni, str(path)]
         self._start(host, "patroni", patroni, {}, user=_DATABASE_USER)
 
     def _start(
