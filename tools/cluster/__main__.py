@@ -23,8 +23,9 @@ _PROGRAMS = {
 
 
 def main() -> int:
-    # SIGTERM ends it like Ctrl-C.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # SIGTERM ends it like Ctrl-C, which a shell's background jobs would ignore.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     password = secrets.token_urlsafe(12)
     try:
         with running(logs=_LOGS, secret_key=secrets.token_hex(32), say=_say) as cluster:

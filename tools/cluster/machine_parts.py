@@ -13,7 +13,7 @@ BRIDGE = "twc-bridge"
 NETWORK = "10.213.61"
 LOOPBACK_NETWORK = "127.0.61"
 _DISK_SIZE = "512m"
-_MADE = "namespaces"
+_MADE = "network"
 
 
 def why_no_namespaces() -> str:
@@ -42,8 +42,9 @@ def make(cluster: Layout, root: Path) -> None:
 
     A file in the folder lists them beforehand, for whoever removes them.
     """
-    (root / _MADE).write_text("\n".join(host.namespace for host in cluster.hosts), "utf-8")
-    _remove_network([host.namespace for host in cluster.hosts])
+    made = [f"{host.link} {host.namespace}" for host in cluster.hosts]
+    (root / _MADE).write_text("\n".join(made), "utf-8")
+    _remove_network(made)
     _run("ip", "link", "add", BRIDGE, "type", "bridge")
     _run("ip", "address", "add", f"{cluster.gateway}/24", "dev", BRIDGE)
     _run("ip", "link", "set", BRIDGE, "up")
@@ -118,11 +119,17 @@ def remove(root: Path) -> None:
         target = Path(line.split()[1])
         if target.is_relative_to(root):
             _run("umount", "--lazy", str(target), check=False)
-    _remove_network((root / _MADE).read_text("utf-8").split())
+    _remove_network((root / _MADE).read_text("utf-8").splitlines())
 
 
-def _remove_network(namespaces: Sequence[str]) -> None:
-    for namespace in namespaces:
+def _remove_network(made: Sequence[str]) -> None:
+    """Remove pairs of a link and a namespace, and the bridge.
+
+    A namespace lives a little longer than its name, and its link would do so, too.
+    """
+    for pair in made:
+        link, namespace = pair.split()
+        _run("ip", "link", "delete", link, check=False)
         _run("ip", "netns", "delete", namespace, check=False)
     _run("ip", "link", "delete", BRIDGE, check=False)
 

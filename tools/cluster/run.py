@@ -245,14 +245,18 @@ def _cleaned_up(root: Path) -> Iterator[None]:
         except TimeoutError:
             raise CannotRun("Another cluster runs on this machine.") from None
         cleanup.remove_all(root)
-        with subprocess.Popen(
+        remover = subprocess.Popen(
             [sys.executable, "-m", cleanup.__name__, str(root)],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             pass_fds=[lock.fileno()],
             start_new_session=True,
-        ):
+        )
+        try:
             yield
+        finally:
+            # As a context manager it would not wait after Ctrl-C.
+            remover.communicate()
 
 
 def _is_locked(file: int) -> bool:
