@@ -74,9 +74,10 @@ class Programs:
 
     def start(self, host: Host) -> None:
         """Start a host, for the first time or again."""
-        host.folder(self.root).mkdir(parents=True, exist_ok=True)
+        self._folder(host)
         if host.kind is Kind.DATABASE:
-            self._start_database(host)
+            self.start_etcd(host)
+            self.start_patroni(host)
         elif host.kind is Kind.API:
             listen = {"TRADEWIND_HOST": host.address, "TRADEWIND_PORT": str(API_PORT)}
             serve = ["-m", "tradewind", "serve", "--workers", "1"]
@@ -91,22 +92,34 @@ class Programs:
             command = [sys.executable, "-m", "tradewind_simulator", *options]
             self._start(host, "marketplace", command, listen)
 
-    def _start_database(self, host: Host) -> None:
-        folder = host.folder(self.root)
-        host.data_dir(self.root).mkdir(exist_ok=True)
-        programs, api = self.database, self.database.etcd_api
-        configuration = database.patroni(
-            host, self.cluster, self.root, programs.bin_dir, self.passwords, api
+    def start_etcd(self, host: Host) -> None:
+        folder = self._folder(host)
+        if self.has_namespaces:
+            shutil.chown(folder, _DATABASE_USER, _DATABASE_USER)
+        programs = self.database
+        command = database.etcd_command(
+            programs.etcd, host, self.cluster, self.root, programs.etcd_api
         )
-        path = folder / "patroni.json"
+        self._start(host, "etcd", command, {}, user=_DATABASE_USER)
+
+    def start_patroni(self, host: Host) -> None:
+        disk = host.data_dir(self.root)
+        disk.mkdir(exist_ok=True)
+        path = self._folder(host) / "patroni.json"
+        programs = self.database
+        configuration = database.patroni(
+            host, self.cluster, self.root, programs.bin_dir, self.passwords, programs.etcd_api
+        )
         path.write_text(json.dumps(configuration, indent=2), encoding="utf-8")
         if self.has_namespaces:
-            for item in (folder, path, host.data_dir(self.root)):
+            for item in (path, disk):
                 shutil.chown(item, _DATABASE_USER, _DATABASE_USER)
-        etcd = database.etcd_command(programs.etcd, host, self.cluster, self.root, api)
-        self._start(host, "etcd", etcd, {}, user=_DATABASE_USER)
-        patroni = [programs.patroni, str(path)]
-        self._start(host, "patroni", patroni, {}, user=_DATABASE_USER)
+        self._start(host, "patroni", [programs.patroni, str(path)], {}, user=_DATABASE_USER)
+
+    def _folder(self, host: Host) -> Path:
+        folder = host.folder(self.root)
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
 
     def _start(
         self,

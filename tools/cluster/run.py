@@ -186,8 +186,14 @@ def _start_databases(
     cluster: Cluster, settings: Mapping[str, str], say: Callable[[str], None]
 ) -> None:
     say("Starting etcd, Patroni and PostgreSQL on three hosts.")
-    for host in cluster.layout.databases:
-        cluster.start(host)
+    first, *others = cluster.layout.databases
+    for host in (first, *others):
+        cluster.programs.start_etcd(host)
+    cluster.programs.start_patroni(first)
+    # The first leads, so that a leader that is lost is the one that clients try first.
+    wait_until(lambda: cluster.leader() == first, _START_SECONDS, f"{first.name} leads")
+    for host in others:
+        cluster.programs.start_patroni(host)
     wait_until(cluster.is_whole, _START_SECONDS, "one leads and two standbys follow")
     asyncio.run(_create_database(cluster))
     say("Migrating the database.")
