@@ -4,6 +4,7 @@ import asyncio
 import socket
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit
 
 import asyncpg
@@ -96,6 +97,26 @@ async def test_the_host_that_was_used_last_is_tried_first(
         await (await db.connect()).close()
 
     assert frozen.count_attempts() < 8  # none, unless this machine takes half a second for one
+    await db.close()
+
+
+async def test_connections_to_another_host_than_the_last_are_not_used_again(
+    database_url: str, tmp_path: Path
+) -> None:
+    """The first host is a second way to the same server, and is closed to new connections."""
+    real = parse_qs(urlsplit(database_url).query)["host"][0]
+    first = tmp_path / "first"
+    first.symlink_to(real)
+    db = Database(several(database_url, quote(str(first), safe="")), size=1, name="test")
+    await db.open()
+    pid = await db.fetchval("SELECT pg_backend_pid()")
+    await (await db.connect()).close()
+    assert await db.fetchval("SELECT pg_backend_pid()") == pid
+
+    first.unlink()
+    await (await db.connect()).close()  # leads to the second host
+
+    assert await db.fetchval("SELECT pg_backend_pid()") != pid
     await db.close()
 
 

@@ -1,7 +1,7 @@
 """Several database hosts in one address: a host that does not answer holds up no other."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -56,11 +56,17 @@ class Hosts:
 
     asyncpg tries the hosts one after the other within one time limit: a host that accepts
     connections and does not answer would make all others unreachable.
+
+    `on_change` is called when a connection leads to another host than the one before. Those to the
+    host before must not be used any more: an old primary that was frozen answers again, with what
+    it knew before the failover.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, on_change: Callable[[], Awaitable[None]] | None = None) -> None:
         self._url = url
         self._hosts = list(hosts_of(url))
+        self._last: DatabaseHost | None = None
+        self._on_change = on_change
 
     async def connect(
         self,
@@ -90,6 +96,9 @@ class Hosts:
             [asyncio.create_task(attempt(*item)) for item in enumerate(self._hosts)]
         )
         self._hosts.sort(key=lambda other: other != host)
+        is_changed, self._last = self._last not in {None, host}, host
+        if is_changed and self._on_change is not None:
+            await self._on_change()
         return connection
 
 

@@ -79,7 +79,7 @@ class Database:
         if direct_url and settings:
             raise ValueError("a pooler keeps no settings of a session; use the direct URL")
         self._settings = {**SESSION_SETTINGS, "application_name": name, **(settings or {})}
-        hosts = Hosts(url)
+        hosts = Hosts(url, self._expire_connections)
         self._direct = Hosts(direct_url) if direct_url else hosts
         self.is_pooled = bool(direct_url)
         self._pool = asyncpg.create_pool(
@@ -116,6 +116,10 @@ class Database:
             return await self._direct.connect(
                 timeout=_CONNECT_SECONDS, server_settings=self._settings
             )
+
+    async def _expire_connections(self) -> None:
+        """Close each connection that is open now, when it is not used."""
+        await self._pool.expire_connections()
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[PoolConnectionProxy]:
