@@ -198,6 +198,16 @@ async def test_a_statement_that_takes_too_long_is_ended(notes: Database) -> None
     assert await kept(notes) == []
 
 
+async def test_an_error_inside_the_server_is_away(notes: Database) -> None:
+    """A server with a full disk says so when it cannot write a file of its own."""
+    fails = "DO $$ BEGIN RAISE 'could not write init file' USING ERRCODE = 'XX000'; END $$"
+
+    with pytest.raises(DatabaseAway) as caught:
+        await run(notes, fails)
+
+    assert isinstance(caught.value.__cause__, asyncpg.InternalServerError)
+
+
 @pytest.mark.parametrize("value", ["one", 2**40, b"1"])
 async def test_an_argument_that_cannot_be_encoded_is_our_mistake(
     notes: Database, value: object

@@ -51,6 +51,7 @@ _AWAY = (
     asyncpg.SerializationError,
     asyncpg.ReadOnlySQLTransactionError,
     asyncpg.InsufficientResourcesError,
+    asyncpg.InternalServerError,  # such as a full disk at the start of a connection
 )
 
 
