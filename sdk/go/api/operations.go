@@ -1948,9 +1948,10 @@ func (c *Client) Healthz(ctx context.Context, options ...CallOption) (*Readiness
 	return doJSON[Readiness](ctx, c, request, options)
 }
 
-// Readyz: Whether the database is reachable, with every migration and tomorrow's partitions.
+// Readyz: Whether the database acknowledges a change, with every migration and tomorrow's
+// partitions.
 //
-// Otherwise 503 says what is missing.
+// Otherwise 503 says what is missing. The change is tried at most once a second.
 //
 // GET /readyz
 func (c *Client) Readyz(ctx context.Context, options ...CallOption) (*Readiness, error) {

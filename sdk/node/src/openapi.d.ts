@@ -1604,8 +1604,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether the database is reachable, with every migration and tomorrow's partitions
-         * @description Otherwise 503 says what is missing.
+         * Whether the database acknowledges a change, with every migration and tomorrow's partitions
+         * @description Otherwise 503 says what is missing. The change is tried at most once a second.
          */
         get: operations["readyz"];
         put?: never;

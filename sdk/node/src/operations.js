@@ -1592,9 +1592,9 @@ export class Operations extends Transport {
   }
 
   /**
-   * Whether the database is reachable, with every migration and tomorrow's partitions.
+   * Whether the database acknowledges a change, with every migration and tomorrow's partitions.
    *
-   * Otherwise 503 says what is missing.
+   * Otherwise 503 says what is missing. The change is tried at most once a second.
    *
    * `GET /readyz`
    *

@@ -1989,9 +1989,10 @@ class AsyncServer:
         return _parsed
 
     async def readyz(self) -> types.Readiness:
-        """Whether the database is reachable, with every migration and tomorrow's partitions
+        """Whether the database acknowledges a change, with every migration and tomorrow's
+        partitions
 
-        Otherwise 503 says what is missing.
+        Otherwise 503 says what is missing. The change is tried at most once a second.
         """
         _parsed: types.Readiness = await self._transport.json(Call("GET", "/readyz"))
         return _parsed

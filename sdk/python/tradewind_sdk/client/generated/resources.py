@@ -1981,9 +1981,10 @@ class Server:
         return _parsed
 
     def readyz(self) -> types.Readiness:
-        """Whether the database is reachable, with every migration and tomorrow's partitions
+        """Whether the database acknowledges a change, with every migration and tomorrow's
+        partitions
 
-        Otherwise 503 says what is missing.
+        Otherwise 503 says what is missing. The change is tried at most once a second.
         """
         _parsed: types.Readiness = self._transport.json(Call("GET", "/readyz"))
         return _parsed
