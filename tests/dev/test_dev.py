@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -237,7 +238,10 @@ def test_killed_it_takes_everything_along_and_the_next_run_ends_with_its_databas
     with running(data_dir, "--logs") as dev:
         family = dev.family()
         assert len(family) >= 4, "PostgreSQL, the API and its process, the worker"
-        assert "api.listening" in dev.errors.read_text()
+        deadline = time.monotonic() + READY_SECONDS
+        while "api.listening" not in dev.errors.read_text():  # said beside the first response
+            assert time.monotonic() < deadline, dev.errors.read_text()
+            time.sleep(0.02)
         assert not (data_dir / "tradewind.log.1").exists(), "no new log file was begun"
 
         dev.end(signal.SIGKILL)
