@@ -2,6 +2,8 @@
 
 import os
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import structlog
@@ -44,7 +46,6 @@ def run(
     The worker reads its options from the environment, so what is given here is put there;
     what is not given stays as the environment has it.
     """
-    bound = claim(host, port)
     overrides = {"STATE": state, "SEED": seed, "SPEED": speed, "NOTIFY_URL": notify_url}
     os.environ.update(
         {PREFIX + name: str(value) for name, value in overrides.items() if value is not None}
@@ -60,33 +61,47 @@ def run(
         keeper.load()
         keeper.close()
     kept = str(chosen.state) if chosen.state is not None else None
-    log.info("sandbox.listening", host=host, port=bound, state=kept)
-    Server(
-        "tradewind_simulator.app:create",
-        factory=True,
-        address=host,
-        port=bound,
-        interface=Interfaces.ASGI,
-        loop=Loops.uvloop,
-        workers=1,
-        workers_kill_timeout=_STOP_SECONDS,
-        websockets=False,
-        backlog=1024,
-        log_level=LogLevels.warning,
-        log_dictconfig=_LOGS,
-    ).serve()
+    with held_port(host, port) as bound:
+        log.info("sandbox.listening", host=host, port=bound, state=kept)
+        Server(
+            "tradewind_simulator.app:create",
+            factory=True,
+            address=host,
+            port=bound,
+            interface=Interfaces.ASGI,
+            loop=Loops.uvloop,
+            workers=1,
+            workers_kill_timeout=_STOP_SECONDS,
+            websockets=False,
+            backlog=1024,
+            log_level=LogLevels.warning,
+            log_dictconfig=_LOGS,
+        ).serve()
     log.info("sandbox.stopped")
 
 
-def claim(host: str, port: int) -> int:
-    """Check that the port is free: granian would share it silently."""
+@contextmanager
+def held_port(host: str, port: int) -> Iterator[int]:
+    """Hold a port that nobody else has; 0 finds a free one.
+
+    granian binds with SO_REUSEPORT: it would share a port of others without an error, and it shares
+    the one that we hold. Without this, a connection of another process could get a port that was
+    found before granian binds.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    with socket.socket(family) as held:
         try:
-            probe.bind((host, port))
+            if port:
+                _check_free(family, host, port)
+            held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            held.bind((host, port))
         except (OSError, OverflowError) as error:
             why = getattr(error, "strerror", None) or str(error)
             raise PortTaken(host, port, why) from None
-        bound: int = probe.getsockname()[1]
-        return bound
+        yield held.getsockname()[1]
+
+
+def _check_free(family: socket.AddressFamily, host: str, port: int) -> None:
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind((host, port))

@@ -1,12 +1,14 @@
 """The command of the simulator, alone and by way of `tradewind sandbox`."""
 
 import re
+import socket
 import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 from tradewind_simulator import command
+from tradewind_simulator.run import PortTaken, held_port
 from typer.testing import CliRunner
 
 from tradewind.cli.main import app
@@ -43,6 +45,19 @@ def test_what_cannot_run_is_said_in_a_sentence(
     assert command.main([f"--port={port}"]) == 1
 
     assert f"Port {port} on 127.0.0.1 cannot be used" in capsys.readouterr().err
+
+
+def test_nobody_gets_a_port_that_was_found_before_the_server_binds() -> None:
+    with held_port("127.0.0.1", 0) as port:
+        with socket.socket() as other, pytest.raises(OSError, match="in use"):
+            other.bind(("127.0.0.1", port))
+        with pytest.raises(PortTaken), held_port("127.0.0.1", port):
+            pass
+        with socket.socket() as server:
+            server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            server.bind(("127.0.0.1", port))
+            server.listen()
+            socket.create_connection(("127.0.0.1", port), timeout=5).close()
 
 
 def test_a_variable_that_cannot_be_read_is_said(
