@@ -15,6 +15,8 @@ async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
     with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
         await reader.readuntil(b"\r\n\r\n")
         for letter in b"HTTP/1.1 200 OK\r\nX-Slow: " + b"x" * 100:
+            if writer.is_closing():
+                break
             writer.write(bytes([letter]))
             await writer.drain()
             await asyncio.sleep(_DRIP_SECONDS)
