@@ -1,7 +1,9 @@
 """The doctor behind a real nginx and a real Caddy: it names the line that is missing or wrong."""
 
+import asyncio
 import json
 import os
+import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +18,8 @@ from kit.commands import Commands
 from kit.docs import replaced
 from kit.server import free_port
 from kit.toolchains import deployment_tool
+
+from tradewind.cli.doctor_checks.proxy import ProbeServer
 
 pytestmark = pytest.mark.xdist_group("commands")
 
@@ -196,3 +200,25 @@ def test_a_caddy_that_keeps_connections_or_leads_elsewhere(
         with behind_caddy(commands, database_url, folder, {line: wrong}) as shell:
             (problem,) = proxy_problems(shell)
         assert problem.startswith(start)
+
+
+def test_a_connection_that_is_open_at_the_end_prints_nothing() -> None:
+    complaints: list[object] = []
+
+    async def check() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, what: complaints.append(what))
+        probe = ProbeServer("token")
+        server = await asyncio.start_server(probe.serve, "127.0.0.1", 0)
+        with socket.create_connection(server.sockets[0].getsockname()) as proxy:
+            proxy.sendall(b"POST / HTTP/1.1\r\ncontent-length: 9\r\n\r\n")
+            async with asyncio.timeout(10):
+                while not probe.connections:  # noqa: ASYNC110 - it has no event for this
+                    await asyncio.sleep(0)
+            server.close()
+            for task in probe.serving:
+                task.cancel()
+            await asyncio.wait(probe.serving)
+
+    asyncio.run(check())
+
+    assert complaints == []

@@ -68,6 +68,8 @@ class ProbeServer:
                 pass
         except (OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             pass
+        except asyncio.CancelledError:
+            pass  # at the end of the program; Python 3.11 would print it as an error
         finally:
             self.connections.discard(writer)
             if not self.connections:
