@@ -14,6 +14,7 @@ from tradewind.delivery.lanes import (
     EngineLimits,
     Lane,
     gather_seconds,
+    pause_after_claim,
     share_out,
 )
 from tradewind.egress.result import Outcome
@@ -370,3 +371,12 @@ def test_a_claim_waits_for_more_room_only_while_every_lane_has_something() -> No
     assert gather_seconds(600, [backlog]) < gather_seconds(1024, [backlog])
     assert gather_seconds(500, [backlog]) == 0
     assert gather_seconds(2000, [backlog, empty]) == 0
+
+
+def test_the_next_look_waits_while_much_comes_and_hardly_where_little_does() -> None:
+    assert pause_after_claim(0.002, 1) == 0.002
+    assert pause_after_claim(0.002, 3) == 0.006
+    assert pause_after_claim(0.002, 9) == 0.008
+    assert pause_after_claim(0.0001, 100) == pytest.approx(0.0004)
+    assert pause_after_claim(1.0, 100) == 0.01
+    assert pause_after_claim(0.002, 0) == 0

@@ -22,6 +22,7 @@ from tradewind.delivery.lanes import (
     Lane,
     Usage,
     gather_seconds,
+    pause_after_claim,
     share_out,
 )
 from tradewind.delivery.model import CANCELLED_RESULTS, Cancelled, ClaimedDelivery, Destination
@@ -57,10 +58,6 @@ _POLL_SECONDS = 0.2
 _MAX_POLL_SECONDS = 0.5
 # Before it claims only a few, while much is in flight, it waits a little for more room.
 _FEW = 64
-# When everything that was due has been claimed, the next look waits for some times as long as that
-# took: what comes meanwhile is claimed together. The first that comes later is claimed at once.
-_TIMES_QUIET = 4
-_MAX_QUIET_SECONDS = 0.01
 # Within this time after a claim, what it said of its subscriptions need not be asked again.
 _CURRENT_SECONDS = 0.01
 # While more than _MANY are in flight, results are gathered before other attempts are begun.
@@ -151,7 +148,7 @@ class Engine:
                 pause = _FIRST_PAUSE
                 if busy and not self._due:
                     took = self._monotonic() - began
-                    await _first(min(_TIMES_QUIET * took, _MAX_QUIET_SECONDS), stop)
+                    await _first(pause_after_claim(took, self._last_claim), stop)
             except Exception as error:  # noqa: BLE001 - whatever it is, the others are delivered
                 _report("delivery.paused", error, pause)
                 await _first(pause, stop)

@@ -29,6 +29,11 @@ GATHER_SECONDS = 0.01
 # While so many wait to be sent, a claim is not urgent. With a thousand lanes it is not cheap.
 _ENOUGH = 512
 _MOST_TIMES = 2
+# How long to wait after a claim of everything that was due: times as long as it took, and for each
+# delivery that it found.
+_PAUSE_TIMES = 4
+_PAUSE_SECONDS_EACH = 0.002
+_MAX_PAUSE_SECONDS = 0.01
 # An endpoint that fails at once would otherwise keep the engine busy with its failures.
 REST_SECONDS = 0.02
 # Statuses that do not mean that the endpoint is overloaded.
@@ -237,6 +242,15 @@ def gather_seconds(waiting: int, claiming: Iterable[Lane]) -> float:
     if not times or any(lane.claimed == 0 for lane in claiming):
         return 0.0
     return times * GATHER_SECONDS
+
+
+def pause_after_claim(took: float, claimed: int) -> float:
+    """How long to wait when everything that was due has been claimed.
+
+    What comes meanwhile is claimed together, which costs less: so the wait is longer while much
+    comes. Where little comes, the next delivery must not wait for others.
+    """
+    return min(_PAUSE_TIMES * took, _PAUSE_SECONDS_EACH * claimed, _MAX_PAUSE_SECONDS)
 
 
 def _equal_shares(due: Collection[Lane], limits: EngineLimits) -> tuple[Callable[[Lane], int], int]:
