@@ -1,6 +1,7 @@
 """Through PgBouncer in transaction mode clients take turns, and sessions are opened beside it."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 import asyncpg
@@ -10,6 +11,8 @@ from kit.postgres import Postgres
 from kit.server import free_port
 
 from tradewind.delivery.engine import ENGINE_SESSION_SETTINGS
+from tradewind.storage import pooler as probes
+from tradewind.storage import sql
 from tradewind.storage.errors import DatabaseAway
 from tradewind.storage.migrate import migrate
 from tradewind.storage.pool import SESSION_SETTINGS, Database
@@ -92,3 +95,20 @@ async def test_a_pooler_rejects_a_process_that_does_not_know_of_it(
         await db.fetchval("SELECT 1")
     assert "unsupported startup parameter" in str(caught.value.__cause__)
     await db.close()
+
+
+async def test_a_slow_server_is_not_a_small_pool(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, begun = sql.settings_in_force, 0
+
+    async def one_after_the_other(connection: asyncpg.Connection, names: Sequence[str]) -> object:
+        nonlocal begun
+        begun += 1
+        await asyncio.sleep(0.3 * begun)
+        return await real(connection, names)
+
+    monkeypatch.setattr(sql, "settings_in_force", one_after_the_other)
+    monkeypatch.setattr(probes, "_HOLD_SECONDS", 0.8)
+
+    assert len(await probes.settings_at_once(database_url, ["lock_timeout"], most=4)) == 4

@@ -71,9 +71,11 @@ async def settings_at_once(
 ) -> Sequence[Mapping[str, str]]:
     """The settings in force in each of as many transactions as the pooler runs at a time.
 
-    There are `most` at the most. Each holds its connection until all have one, or for two seconds.
+    There are `most` at the most. Each holds its connection until all have one, or until no other
+    got one for two seconds: a server that is only slow has room for all of them.
     """
     results: list[Mapping[str, str]] = []
+    has_begun = asyncio.Event()
     is_over = asyncio.Event()
 
     async def hold() -> None:
@@ -81,8 +83,7 @@ async def settings_at_once(
         try:
             async with connection.transaction():
                 results.append(await sql.settings_in_force(connection, names))
-                if len(results) == most:
-                    is_over.set()
+                has_begun.set()
                 await is_over.wait()
             await connection.close()
         finally:
@@ -90,7 +91,9 @@ async def settings_at_once(
 
     tasks = [asyncio.create_task(hold()) for _ in range(most)]
     with suppress(TimeoutError):
-        await asyncio.wait_for(is_over.wait(), _HOLD_SECONDS)
+        while len(results) < most:
+            has_begun.clear()
+            await asyncio.wait_for(has_begun.wait(), _HOLD_SECONDS)
     count = len(results)
     is_over.set()
     _, waiting = await asyncio.wait(tasks, timeout=_HOLD_SECONDS)
