@@ -29,8 +29,8 @@ GATHER_SECONDS = 0.01
 # While so many wait to be sent, a claim is not urgent. With a thousand lanes it is not cheap.
 _ENOUGH = 512
 _MOST_TIMES = 2
-# How long to wait after a claim of everything that was due: times as long as it took, and for each
-# delivery that it found.
+# The limits of the pause after a claim of everything that was due: a multiple of the time that the
+# claim took, seconds for each delivery in it, and a maximum.
 _PAUSE_TIMES = 4
 _PAUSE_SECONDS_EACH = 0.002
 _MAX_PAUSE_SECONDS = 0.01

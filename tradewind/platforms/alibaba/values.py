@@ -161,9 +161,7 @@ def _moment(written: str) -> datetime:
     if not (digits.isascii() and digits.isdecimal()):  # ISO 8601 also knows weeks
         raise ValueError(written)
     # With strptime, a third of the time in which an order is read went into its dates.
-    return datetime.fromisoformat(
-        f"{digits[:8]}T{digits[8:14]}.{digits[14:] or '000'}{offset}",
-    )
+    return datetime.fromisoformat(f"{digits[:8]}T{digits[8:14]}.{digits[14:] or '000'}{offset}")
 
 
 def show_moment(at: datetime) -> str:
