@@ -10,13 +10,15 @@ from uuid import UUID
 from bench.results import Results
 from tradewind import ids
 from tradewind.observability import logs
-from tradewind.orders import advance, sql
+from tradewind.orders import advance, rows, sql
 from tradewind.orders.advance import Advance, GiveBack
 from tradewind.orders.lease import Lease
 from tradewind.orders.model import Cause, NewOrder, Order
 from tradewind.orders.payments import decide
 from tradewind.orders.payments.model import PaymentStatus, PayMode
 from tradewind.orders.person import Person
+from tradewind.orders.rows import COLUMNS
+from tradewind.orders.sql import WITH_PAYMENT
 from tradewind.platforms.model import (
     Address,
     Line,
@@ -90,26 +92,34 @@ async def _one_by_one(db: Database, orders: Sequence[UUID]) -> float:
         nonlocal made
         while perf_counter() - started < _SECONDS:
             async with transaction(db) as tx:
-                await _change(tx, [order_id])
+                await _change(tx, order_id)
             made += 1
 
     await asyncio.gather(*map(write, orders))
     return made / (perf_counter() - started)
 
 
-async def _together(db: Database, orders: Sequence[UUID]) -> float:
-    """Changes a second where one transaction changes all orders, as a drain does."""
+async def _together(db: Database, order_ids: Sequence[UUID]) -> float:
+    """Changes a second where one transaction changes all orders, as a sync does.
+
+    They are read by one statement and not locked: a sync reads them when it claims them.
+    """
     started = perf_counter()
     for _ in range(_BATCHES):
         async with transaction(db) as tx:
-            await _change(tx, orders)
-    return _BATCHES * len(orders) / (perf_counter() - started)
+            records = await tx.fetch(
+                f"SELECT {COLUMNS} FROM {WITH_PAYMENT} WHERE o.id = ANY ($1::uuid[])",  # noqa: S608
+                order_ids,
+            )
+            await advance.many(tx, [_toggled(rows.read_order(record)) for record in records])
+    return _BATCHES * len(order_ids) / (perf_counter() - started)
 
 
-async def _change(tx: Tx, order_ids: Sequence[UUID]) -> None:
-    """Request the payment of each order, or withdraw the request: one event either way."""
-    orders = [await sql.lock_order(tx, None, order_id) for order_id in sorted(order_ids)]
-    await advance.many(tx, [_toggled(order) for order in orders if order is not None])
+async def _change(tx: Tx, order_id: UUID) -> None:
+    """Request the payment of an order, or withdraw the request: one event either way."""
+    order = await sql.lock_order(tx, None, order_id)
+    if order is not None:
+        await advance.many(tx, [_toggled(order)])
 
 
 def _toggled(order: Order) -> Advance:
