@@ -151,7 +151,8 @@ class Application:
             size = len(sent)
             took = perf_counter() - started
         self._report(request, route, status, took, size, line)
-        await request.discard_body()
+        if not request.has_no_body:
+            await request.discard_body()
 
     async def _respond(
         self, request: Request, line: dict[str, object]

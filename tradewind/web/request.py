@@ -31,7 +31,16 @@ _WELL_FORMED_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 class Request(StarletteRequest):
     """One HTTP request; its body has not been read yet."""
 
-    __slots__ = ("_sent", "address", "caller", "id", "method", "path", "query_string")
+    __slots__ = (
+        "_sent",
+        "address",
+        "caller",
+        "has_no_body",
+        "id",
+        "method",
+        "path",
+        "query_string",
+    )
 
     def __init__(self, scope: Scope, receive: Receive, proxies: Sequence[Network]) -> None:
         super().__init__(scope, receive)
@@ -41,6 +50,13 @@ class Request(StarletteRequest):
         # Starlette's `headers` compares and decodes them one by one, at each lookup. Every request
         # is asked for headers that it does not have, so those lookups use this.
         self._sent: dict[bytes, bytes] = dict(scope["headers"])
+        # Whether it is certain, before anything is read, that there is no body: HTTP/1 announces
+        # every body by one of two headers, HTTP/2 needs neither.
+        self.has_no_body = (
+            scope.get("http_version") in _HTTP1
+            and b"content-length" not in self._sent
+            and b"transfer-encoding" not in self._sent
+        )
         # Who opened this page, as soon as that is known; the endpoints of the API do not set it.
         self.caller: Caller | None = None
         sent_id = self.headers["x-request-id"] if b"x-request-id" in self._sent else ""
@@ -91,18 +107,6 @@ class Request(StarletteRequest):
         return not self.is_api and "text/html" in self.headers.get("accept", "")
 
     @property
-    def has_no_body(self) -> bool:
-        """Whether it is certain, before anything is read, that there is no body.
-
-        HTTP/1 announces every body by one of two headers; HTTP/2 needs neither.
-        """
-        return (
-            self.scope.get("http_version") in _HTTP1
-            and b"content-length" not in self._sent
-            and b"transfer-encoding" not in self._sent
-        )
-
-    @property
     def declared_length(self) -> int:
         declared = self._sent.get(b"content-length", b"0")
         return int(declared) if declared.isdigit() else 0
@@ -132,8 +136,7 @@ class Request(StarletteRequest):
         connection is closed. So it is if the client waits for `100 Continue` before it sends.
         """
         if (
-            self.has_no_body
-            or self._stream_consumed
+            self._stream_consumed
             or self._is_disconnected
             or self.declared_length > limit
             or b"expect" in self._sent
