@@ -16,8 +16,8 @@ from typing import Any
 
 import httpx2
 import pytest
+from kit import forks
 from kit.blocks import find, ran, running
-from kit.commands import forking_commands
 from kit.server import SECRET_KEY, Person, free_port
 from kit.system import ADDRESS, PLAIN, System
 from mcp import Client, StdioServerParameters
@@ -51,12 +51,12 @@ def documented_key(system: System) -> str:
         "TRADEWIND_DATABASE_URL": system.api.database_url,
         "TRADEWIND_SECRET_KEY": SECRET_KEY,
     }
-    with running(PAGE, "sh", containing=" keys create ") as [block], forking_commands() as commands:
+    with running(PAGE, "sh", containing=" keys create ") as [block]:
         words = [
             system.buyer.email if word == "buyer@example.com" else word
             for word in shlex.split(block.text)[1:]
         ]
-        done = commands.run([*words, "--json"], {**environ(system), **settings}, "")
+        done = forks.commands().run([*words, "--json"], {**environ(system), **settings}, "")
         key: str = json.loads(done.stdout)["key"]
     system.api.launcher.secrets.add(key)
     return key
@@ -315,13 +315,12 @@ def test_it_refuses_to_start_without_a_key_that_has_scopes(system: System) -> No
         (["--http", "everywhere"], {}, "must be HOST:PORT"),
         (["--http", "127.0.0.1:99999"], {}, "must be HOST:PORT"),
     )
-    with forking_commands() as commands:
-        for options, settings, sentence in refusals:
-            ended = commands.run(["mcp", *options], {**environ(system), **settings}, "")
-            assert (ended.returncode, ended.stdout) == (1, ""), sentence
-            assert ended.stderr.startswith("tradewind: ")
-            assert sentence in ended.stderr
-            assert ended.stderr.count("\n") == 1
+    for options, settings, sentence in refusals:
+        ended = forks.commands().run(["mcp", *options], {**environ(system), **settings}, "")
+        assert (ended.returncode, ended.stdout) == (1, ""), sentence
+        assert ended.stderr.startswith("tradewind: ")
+        assert sentence in ended.stderr
+        assert ended.stderr.count("\n") == 1
 
 
 def test_texts_of_strangers_stay_one_cut_line_of_data() -> None:

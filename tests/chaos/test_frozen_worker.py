@@ -2,7 +2,6 @@
 
 import asyncio
 import signal
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +12,7 @@ from typing import Any
 import asyncpg
 import pytest
 from kit import chaos, invariants, scorecard
+from kit.forks import Process
 from kit.server import ServerLauncher
 from kit.system import System, running_system, simulated
 
@@ -53,15 +53,15 @@ class Stage:
     def __init__(self, launcher: ServerLauncher, system: System) -> None:
         self._launcher = launcher
         self._system = system
-        self._workers: list[subprocess.Popen[bytes]] = []
+        self._workers: list[Process] = []
 
-    def start_worker(self) -> subprocess.Popen[bytes]:
+    def start_worker(self) -> Process:
         settings = simulated(self._system.market)
         worker = self._launcher.worker(self._system.api.database_url, settings=settings)
         self._workers.append(worker)
         return worker
 
-    def stop(self, worker: subprocess.Popen[bytes]) -> None:
+    def stop(self, worker: Process) -> None:
         """Have it finish what is at hand, and end."""
         worker.send_signal(signal.SIGTERM)
         worker.wait(20)
@@ -79,7 +79,7 @@ class Stage:
         return row["status"], row["payment_status"]
 
     def freeze_and_go_on(
-        self, frozen: subprocess.Popen[bytes], order_id: str, end: tuple[str, str], seconds: float
+        self, frozen: Process, order_id: str, end: tuple[str, str], seconds: float
     ) -> None:
         """Freeze a worker, have another bring the order to its end, and let the first wake up."""
         frozen.send_signal(signal.SIGSTOP)

@@ -1,12 +1,9 @@
-"""A process that forks for every command, for the tests of a module."""
-
-from collections.abc import Iterator
+"""Commands, for the tests of this folder."""
 
 import pytest
-from kit.commands import Commands, forking_commands
+from kit import forks
 
 
-@pytest.fixture(scope="module")
-def commands() -> Iterator[Commands]:
-    with forking_commands() as forking:
-        yield forking
+@pytest.fixture
+def commands() -> forks.ForkServer:
+    return forks.commands()

@@ -13,14 +13,14 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-from kit.commands import Commands, forking_commands
+from kit.forks import ForkServer
 from kit.server import Person
 from kit.system import System
 from kit.webhook_endpoint import running_endpoint
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.xdist_group("system")
 class Shell:
     """Runs client commands with a home directory and settings of their own."""
 
-    commands: Commands
+    commands: ForkServer
     home: Path
     settings: Mapping[str, str] = field(default_factory=dict)
 
@@ -68,14 +68,8 @@ class Shell:
         return self.home / "tradewind" / "login.json"
 
 
-@pytest.fixture(scope="module")
-def commands() -> Iterator[Commands]:
-    with forking_commands() as forking:
-        yield forking
-
-
 @pytest.fixture
-def shell(commands: Commands, tmp_path: Path) -> Shell:
+def shell(commands: ForkServer, tmp_path: Path) -> Shell:
     return Shell(commands, tmp_path)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from kit.commands import Commands
+from kit.forks import ForkServer
 from kit.postgres import Postgres
 from kit.server import Server, ServerLauncher, free_port
 from kit.webhook_system import emit
@@ -30,7 +30,7 @@ OLD, NEW = secrets.token_hex(32), secrets.token_hex(32)
 class Shell:
     """Runs commands with settings of their own."""
 
-    commands: Commands
+    commands: ForkServer
     settings: Mapping[str, str] = field(default_factory=dict)
 
     def run(self, *words: str, given: str = "") -> subprocess.CompletedProcess[str]:
@@ -57,12 +57,12 @@ class Shell:
 
 
 @pytest.fixture
-def shell(commands: Commands, database_url: str) -> Shell:
+def shell(commands: ForkServer, database_url: str) -> Shell:
     return Shell(commands, {"TRADEWIND_DATABASE_URL": database_url, "TRADEWIND_SECRET_KEY": OLD})
 
 
 @pytest.fixture
-def empty(commands: Commands, database_url: str, postgres: Postgres) -> Shell:
+def empty(commands: ForkServer, database_url: str, postgres: Postgres) -> Shell:
     """A shell before a database without any tables."""
     postgres.fetch(database_url, "DROP SCHEMA public CASCADE")
     postgres.fetch(database_url, "CREATE SCHEMA public")
@@ -84,7 +84,7 @@ def server(running_server: Server) -> Server:
 
 
 @pytest.fixture
-def server_shell(commands: Commands, server: Server) -> Shell:
+def server_shell(commands: ForkServer, server: Server) -> Shell:
     """A shell before the database of the server."""
     url = server.database_url
     return Shell(commands, {"TRADEWIND_DATABASE_URL": url, "TRADEWIND_SECRET_KEY": OLD})
@@ -380,7 +380,7 @@ def test_the_doctor_warns_of_a_simulated_marketplace_with_the_demo_secret(shell:
     ],
 )
 def test_a_database_that_cannot_be_reached_is_told_by_every_command(
-    commands: Commands, url: str, why: str
+    commands: ForkServer, url: str, why: str
 ) -> None:
     shell = Shell(commands, {"TRADEWIND_DATABASE_URL": url})
     advice = "check TRADEWIND_DATABASE_URL and the server."
@@ -502,7 +502,7 @@ def test_a_new_master_secret_takes_over_key_by_key(
         assert server.call("GET", "/v1/me", headers={"x-api-key": key}).status_code == 200
 
 
-def test_production_names_every_setting_that_it_lacks(commands: Commands) -> None:
+def test_production_names_every_setting_that_it_lacks(commands: ForkServer) -> None:
     shell = Shell(commands, {"TRADEWIND_ENV": "production", "TRADEWIND_PORT": "eighty"})
     lacking = (
         "These settings are wrong: TRADEWIND_PORT must be a whole number from 0 to 65535; "

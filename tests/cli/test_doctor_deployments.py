@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 from cli.test_commands import NEW, Shell
-from kit.commands import Commands
+from kit.forks import ForkServer
 from kit.missing_standby import missing_standby
 from kit.postgres import Postgres
 
@@ -30,7 +30,7 @@ OPERATOR = ("account", "create", "you@your-company.example", "--role", "operator
 
 
 @pytest.fixture
-def shell(commands: Commands, database_url: str) -> Shell:
+def shell(commands: ForkServer, database_url: str) -> Shell:
     """A shell before a deployment as the page describes it."""
     shell = Shell(commands, {**RIGHT, "TRADEWIND_DATABASE_URL": database_url})
     shell.tell(*OPERATOR)

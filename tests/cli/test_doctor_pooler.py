@@ -8,7 +8,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 from cli.test_commands import OLD, Shell
-from kit.commands import Commands
+from kit.forks import ForkServer
 from kit.pgbouncer import POOL_SIZE, Pooler, running_pooler
 from kit.postgres import Postgres
 from kit.server import free_port
@@ -34,7 +34,7 @@ def pooling(postgres: Postgres, folder: Path, line: str = TRANSACTION) -> Iterat
         yield pooler
 
 
-def examine(commands: Commands, settings: Mapping[str, str]) -> tuple[int, list[tuple[str, str]]]:
+def examine(commands: ForkServer, settings: Mapping[str, str]) -> tuple[int, list[tuple[str, str]]]:
     """The exit status, and what the doctor says of poolers."""
     shell = Shell(commands, {"TRADEWIND_SECRET_KEY": OLD, **settings})
     ended = shell.run("doctor", "--json")
@@ -47,7 +47,7 @@ def examine(commands: Commands, settings: Mapping[str, str]) -> tuple[int, list[
     ]
 
 
-def prepared(commands: Commands, pooler: Pooler, direct_url: str) -> Mapping[str, str]:
+def prepared(commands: ForkServer, pooler: Pooler, direct_url: str) -> Mapping[str, str]:
     """Do what the doctor and the page say, and return the settings of the deployment."""
 
     async def reconnect() -> None:
@@ -62,7 +62,7 @@ def prepared(commands: Commands, pooler: Pooler, direct_url: str) -> Mapping[str
 
 
 def test_a_right_deployment(
-    commands: Commands, postgres: Postgres, database_url: str, tmp_path: Path
+    commands: ForkServer, postgres: Postgres, database_url: str, tmp_path: Path
 ) -> None:
     with pooling(postgres, tmp_path) as pooler:
         status, findings = examine(commands, pooler.settings(database_url))
@@ -72,7 +72,7 @@ def test_a_right_deployment(
 
 
 def test_limits_that_are_missing_until_the_database_is_migrated_and_a_small_pool(
-    commands: Commands, pooler: Pooler, database_url: str
+    commands: ForkServer, pooler: Pooler, database_url: str
 ) -> None:
     assert examine(commands, pooler.settings(database_url)) == (
         1,
@@ -114,7 +114,7 @@ def test_limits_that_are_missing_until_the_database_is_migrated_and_a_small_pool
     ],
 )
 def test_a_pooler_that_the_settings_do_not_name(
-    commands: Commands,
+    commands: ForkServer,
     postgres: Postgres,
     database_url: str,
     tmp_path: Path,
@@ -149,7 +149,7 @@ def test_a_pooler_that_the_settings_do_not_name(
     ],
 )
 def test_a_pooler_in_a_wrong_mode(
-    commands: Commands,
+    commands: ForkServer,
     postgres: Postgres,
     database_url: str,
     tmp_path: Path,
@@ -175,7 +175,7 @@ def test_a_pooler_in_a_wrong_mode(
 
 
 def test_addresses_that_are_mixed_up(
-    commands: Commands, postgres: Postgres, database_url: str, tmp_path: Path
+    commands: ForkServer, postgres: Postgres, database_url: str, tmp_path: Path
 ) -> None:
     def direct(url: str) -> tuple[int, list[tuple[str, str]]]:
         return examine(commands, {**settings, "TRADEWIND_DATABASE_DIRECT_URL": url})

@@ -14,8 +14,8 @@ from cli.test_doctor_deployments import RIGHT
 from docs.test_deploy_page import CADDY, NAME, NGINX, PAGE, UPSTREAM, running
 from egress.receivers import certificates
 from kit import blocks
-from kit.commands import Commands
 from kit.docs import replaced
+from kit.forks import ForkServer
 from kit.server import free_port
 from kit.toolchains import deployment_tool
 
@@ -33,7 +33,7 @@ IDLE = "keepalive_timeout 10s;"
 
 @contextmanager
 def behind_nginx(
-    commands: Commands, database_url: str, folder: Path, changes: Mapping[str, str]
+    commands: ForkServer, database_url: str, folder: Path, changes: Mapping[str, str]
 ) -> Iterator[Shell]:
     """A shell before a deployment behind nginx, whose configuration is the page's with changes."""
     (block,) = blocks.find(PAGE, "nginx")
@@ -67,7 +67,7 @@ def behind_nginx(
 
 @contextmanager
 def behind_caddy(
-    commands: Commands, database_url: str, folder: Path, changes: Mapping[str, str]
+    commands: ForkServer, database_url: str, folder: Path, changes: Mapping[str, str]
 ) -> Iterator[Shell]:
     """The same behind Caddy."""
     (block,) = blocks.find(PAGE, "caddyfile")
@@ -99,13 +99,15 @@ def proxy_problems(shell: Shell) -> Sequence[str]:
 
 
 def test_the_proxy_of_the_page_is_right(
-    commands: Commands, database_url: str, tmp_path: Path
+    commands: ForkServer, database_url: str, tmp_path: Path
 ) -> None:
     with behind_nginx(commands, database_url, tmp_path, {}) as shell:
         assert proxy_problems(shell) == []
 
 
-def test_each_missing_line_is_named(commands: Commands, database_url: str, tmp_path: Path) -> None:
+def test_each_missing_line_is_named(
+    commands: ForkServer, database_url: str, tmp_path: Path
+) -> None:
     lines = [VERSION, CONNECTION, HOST, FORWARDED, BODY]
     with behind_nginx(commands, database_url, tmp_path, dict.fromkeys(lines, "")) as shell:
         problems = proxy_problems(shell)
@@ -120,7 +122,7 @@ def test_each_missing_line_is_named(commands: Commands, database_url: str, tmp_p
 
 
 def test_connections_that_stay_open_and_a_proxy_that_is_not_trusted(
-    commands: Commands, database_url: str, tmp_path: Path
+    commands: ForkServer, database_url: str, tmp_path: Path
 ) -> None:
     with behind_nginx(commands, database_url, tmp_path, {IDLE: ""}) as shell:
         problems = proxy_problems(shell.having({"TRADEWIND_TRUSTED_PROXIES": "127.0.0.9"}))
@@ -135,7 +137,7 @@ def test_connections_that_stay_open_and_a_proxy_that_is_not_trusted(
 
 
 def test_a_proxy_that_leads_elsewhere_and_a_certificate_that_nobody_trusts(
-    commands: Commands, database_url: str, tmp_path: Path
+    commands: ForkServer, database_url: str, tmp_path: Path
 ) -> None:
     with behind_nginx(
         commands, database_url, tmp_path, {f"server {UPSTREAM};": "server 127.0.0.1:1;"}
@@ -154,14 +156,14 @@ def test_a_proxy_that_leads_elsewhere_and_a_certificate_that_nobody_trusts(
 
 
 def test_the_caddy_of_the_page_is_right(
-    commands: Commands, database_url: str, tmp_path: Path
+    commands: ForkServer, database_url: str, tmp_path: Path
 ) -> None:
     with behind_caddy(commands, database_url, tmp_path, {}) as shell:
         assert proxy_problems(shell) == []
 
 
 def test_each_wrong_line_of_caddy_is_named(
-    commands: Commands, database_url: str, tmp_path: Path
+    commands: ForkServer, database_url: str, tmp_path: Path
 ) -> None:
     upstream = f"reverse_proxy {UPSTREAM} {{"
     changes = {
@@ -182,7 +184,7 @@ def test_each_wrong_line_of_caddy_is_named(
 
 
 def test_a_caddy_that_keeps_connections_or_leads_elsewhere(
-    commands: Commands, database_url: str, tmp_path: Path
+    commands: ForkServer, database_url: str, tmp_path: Path
 ) -> None:
     for number, (line, wrong, start) in enumerate(
         [

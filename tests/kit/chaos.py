@@ -3,7 +3,6 @@
 import os
 import random
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -14,6 +13,7 @@ from datetime import timedelta
 from simulator.sandbox_kit import Market
 
 from kit import invariants
+from kit.forks import Process
 from kit.server import Server, ServerLauncher
 
 _TICK_SECONDS = 0.5
@@ -71,7 +71,7 @@ class WorkerPool:
         self.workers = [self._start_worker() for _ in range(number)]
         self.kills = 0
 
-    def _start_worker(self) -> subprocess.Popen[bytes]:
+    def _start_worker(self) -> Process:
         return self._launcher.worker(self._database_url, settings=self._settings)
 
     def kill_one(self, chance: random.Random) -> None:
@@ -84,7 +84,7 @@ class WorkerPool:
         self._kill(self.workers.pop(0))
         self.workers.append(self._start_worker())
 
-    def tell_oldest_to_stop(self) -> subprocess.Popen[bytes]:
+    def tell_oldest_to_stop(self) -> Process:
         """Tell the oldest worker to stop; whoever calls waits for its end."""
         oldest = self.workers.pop(0)
         oldest.send_signal(signal.SIGTERM)
@@ -99,7 +99,7 @@ class WorkerPool:
             self._kill(worker)
         self.workers = [self._start_worker() for _ in self.workers]
 
-    def _kill(self, worker: subprocess.Popen[bytes]) -> None:
+    def _kill(self, worker: Process) -> None:
         worker.kill()
         worker.wait(10)
         self.kills += 1

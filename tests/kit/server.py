@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -22,6 +22,7 @@ import asyncpg
 import httpx
 from argon2 import PasswordHasher
 
+from kit import forks
 from kit.postgres import Postgres
 from kit.tls import NO_TLS
 from kit.webhook_endpoint import ALL_RECEIVED
@@ -85,7 +86,7 @@ class Server(MigratedDatabase):
 
     url: str
     log: Path
-    process: subprocess.Popen[bytes]
+    process: forks.Process
     client: httpx.Client = field(init=False)
 
     def __post_init__(self) -> None:
@@ -173,9 +174,7 @@ class ServerLauncher:
         port = port or free_port()
         log = self.folder / f"server-{next(self._numbers)}.log"
         environ = _environ(database_url, {"TRADEWIND_PORT": str(port), **(settings or {})})
-        command = [sys.executable, "-m", "tradewind", "serve", "--workers", str(workers)]
-        with log.open("wb") as output:
-            process = subprocess.Popen(command, env=environ, stdout=output, stderr=output, cwd=cwd)
+        process = _start(forks.apis, ["serve", "--workers", str(workers)], environ, log, cwd)
         server = Server(database_url, self, f"http://127.0.0.1:{port}", log, process)
         try:
             _wait_until_ready(server)
@@ -191,13 +190,11 @@ class ServerLauncher:
         *,
         settings: Mapping[str, str] | None = None,
         cwd: Path | None = None,
-    ) -> subprocess.Popen[bytes]:
+    ) -> forks.Process:
         """Start a worker. Whoever starts it ends it; see `working` for one that ends by itself."""
         log = self.folder / f"worker-{next(self._numbers)}.log"
-        command = [sys.executable, "-m", "tradewind", "worker"]
-        with log.open("wb") as output:
-            environ = _environ(database_url, settings or {})
-            return subprocess.Popen(command, env=environ, stdout=output, stderr=output, cwd=cwd)
+        environ = _environ(database_url, settings or {})
+        return _start(forks.commands, ["worker"], environ, log, cwd)
 
     @contextmanager
     def working(
@@ -206,7 +203,7 @@ class ServerLauncher:
         *,
         settings: Mapping[str, str] | None = None,
         cwd: Path | None = None,
-    ) -> Iterator[subprocess.Popen[bytes]]:
+    ) -> Iterator[forks.Process]:
         process = self.worker(database_url, settings=settings, cwd=cwd)
         try:
             yield process
@@ -254,6 +251,21 @@ class ServerLauncher:
         )
         leaked = [secret for secret in self.secrets if secret.encode() in sent]
         assert not leaked, "a delivery holds a secret"
+
+
+def _start(
+    forking: Callable[[], forks.ForkServer],
+    words: list[str],
+    environ: Mapping[str, str],
+    log: Path,
+    cwd: Path | None,
+) -> forks.Process:
+    """Start a command as a fork, or the program that is in `cwd`."""
+    if cwd is None:
+        return forking().start(words, environ, stdout=log, stderr=log)
+    command = [sys.executable, "-m", "tradewind", *words]
+    with log.open("wb") as output:
+        return subprocess.Popen(command, env=environ, stdout=output, stderr=output, cwd=cwd)
 
 
 def _environ(database_url: str, settings: Mapping[str, str]) -> dict[str, str]:

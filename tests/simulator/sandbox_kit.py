@@ -4,8 +4,6 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from kit import forks
 from kit.tls import NO_TLS
 from tradewind_simulator import apps, signing
 
-ROOT = Path(__file__).parents[2]
 START_SECONDS = 30
 PLAIN, OUT_OF_STOCK, PRICE_RISES = 900000000001, 900000000002, 900000000003
 OTHER_SELLERS = 900000000020
@@ -70,7 +68,7 @@ class Market:
     """A running sandbox, called as its clients call it."""
 
     url: str
-    process: subprocess.Popen[bytes] | None = None
+    process: forks.Process | None = None
     client: httpx.Client = field(init=False)
 
     def __post_init__(self) -> None:
@@ -204,19 +202,9 @@ def _children(pid: int) -> list[int]:
 def serving(folder: Path, state: Path | None = None, **environment: str) -> Iterator[Market]:
     """The real server on a free port of this machine."""
     log = folder / f"sandbox-{time.monotonic_ns()}.log"
-    code = (
-        "from pathlib import Path; from tradewind_simulator.run import run; "
-        f"run(port=0, state={f'Path({str(state)!r})' if state else None})"
-    )
+    words = ["sandbox", "--port", "0", *(["--state", str(state)] if state else [])]
     variables = {f"TRADEWIND_SANDBOX_{name}": value for name, value in environment.items()}
-    paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    with log.open("wb") as file:
-        process = subprocess.Popen(
-            [sys.executable, "-c", code],
-            stdout=file,
-            stderr=file,
-            env=os.environ | variables | {"PYTHONPATH": paths},
-        )
+    process = forks.commands().start(words, os.environ | variables, stdout=log, stderr=log)
     market = Market(_url(log, process), process)
     try:
         yield market
@@ -225,7 +213,7 @@ def serving(folder: Path, state: Path | None = None, **environment: str) -> Iter
         market.stop()
 
 
-def _url(log: Path, process: subprocess.Popen[bytes]) -> str:
+def _url(log: Path, process: forks.Process) -> str:
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
         result = re.search(r"port=\D*(\d+)", re.sub(r"\x1b\[[0-9;]*m", "", log.read_text()))
