@@ -29,7 +29,8 @@ test: setup ## Everything that CI asks for: check, then all the tests
 	@$(PYTHON) tools/setup.py deploy
 	@$(MAKE) check
 	@rm -rf build/blocks-run.txt build/drills
-	$(VENV_PYTHON) -m pytest -n 2 --dist loadgroup --durations 20
+	@# Three processes on two cores: many tests wait for a browser, a timeout or a killed process.
+	$(VENV_PYTHON) -m pytest -n 3 --dist loadgroup --durations 20
 	@cat build/drills/*.txt 2>/dev/null || true
 	@# Without a tool that CI has, some tests are skipped.
 	@$(MAKE) blocks || [ "$$CI" != true ]

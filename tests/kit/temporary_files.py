@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 _MEMORY = Path("/dev/shm")  # noqa: S108 - pytest creates a folder of its own in it
-# Two processes with a PostgreSQL each, and the files of all failed tests.
+# Three processes with a PostgreSQL each, and the files of all failed tests.
 _BYTES = 6 * 2**30
 
 
