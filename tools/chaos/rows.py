@@ -165,7 +165,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         19,
         "200,000 deliveries are pending (`make soak`: a million)",
-        "last tenth as cheap as the first; flat memory",
+        "last quarter as cheap as the first; flat memory",
         "deliveries",
         ("tests/chaos/test_long_queue.py",),
         {"SOAK_ROWS": "200000"},
