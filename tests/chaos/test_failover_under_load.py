@@ -70,13 +70,15 @@ async def _follow(primary: EmbeddedServer) -> None:
 async def _kill_ahead(primary: EmbeddedServer, standby: EmbeddedServer) -> float:
     """Kill the primary when it has written what the standby has not; return when.
 
-    What it wrote in that time must not have been acknowledged.
+    What it wrote in that time must not have been acknowledged. Some of it is in a socket by then:
+    the standby's receiver ends before it can read that, as if the network had lost it.
     """
     receiver = await _ask(standby, "SELECT pid FROM pg_stat_wal_receiver")
     os.kill(receiver, signal.SIGSTOP)
     await asyncio.sleep(_AHEAD_SECONDS)
     os.kill(primary.pid, signal.SIGKILL)
     killed_at = time.monotonic()
+    os.kill(receiver, signal.SIGTERM)
     os.kill(receiver, signal.SIGCONT)
     return killed_at
 

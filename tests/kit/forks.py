@@ -44,13 +44,15 @@ class Fork:
 
     def __init__(self, server: "ForkServer", pid: int) -> None:
         self._server = server
+        self._lock = threading.Lock()  # the status of a process can be asked for once
         self.pid = pid
         self.returncode: int | None = None
 
     def poll(self) -> int | None:
-        if self.returncode is None:
-            self.returncode = self._server.status_of(self.pid)
-        return self.returncode
+        with self._lock:
+            if self.returncode is None:
+                self.returncode = self._server.status_of(self.pid)
+            return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
         with suppress(ProcessLookupError):  # it has ended, and somebody asked for its status
@@ -102,12 +104,12 @@ class ForkServer:
         return Fork(self, self._ask(words=list(words), environ=dict(environ), files=files))
 
     def run(
-        self, words: Sequence[str], environ: Mapping[str, str], given: str
+        self, words: Sequence[str], environ: Mapping[str, str], text: str
     ) -> subprocess.CompletedProcess[str]:
-        """Run `tradewind` with these words to its end."""
+        """Run `tradewind` with these words to its end, with a text as its standard input."""
         with tempfile.TemporaryDirectory() as folder:
             stdin, stdout, stderr = (Path(folder, name) for name in ("stdin", "stdout", "stderr"))
-            stdin.write_text(given)
+            stdin.write_text(text)
             process = self.start(words, environ, stdin=stdin, stdout=stdout, stderr=stderr)
             status = process.wait()
             return subprocess.CompletedProcess(
