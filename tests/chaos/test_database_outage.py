@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+import asyncpg
 import httpx
 import pytest
 from kit import chaos, invariants, scorecard
@@ -23,6 +24,7 @@ from tradewind import ids
 from tradewind.auth.model import Plan, Role
 from tradewind.orders.idempotency import PENDING
 from tradewind.storage import embedded
+from tradewind.storage.embedded import EmbeddedServer
 from tradewind.storage.migrate import migrate
 from tradewind.storage.pool import Database
 
@@ -39,6 +41,20 @@ async def _migrate(url: str) -> None:
     await migrate(db)
     await db.execute(MOVABLE_CLOCK)
     await db.close()
+
+
+async def _stop_wal_writer(server: EmbeddedServer, how: signal.Signals) -> None:
+    """Have only those commits written that wait for the disk, before a server ends at once."""
+    if how is not signal.SIGQUIT:
+        return
+    connection = await asyncpg.connect(server.url())
+    try:
+        writer = await connection.fetchval(
+            "SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'"
+        )
+    finally:
+        await connection.close()
+    os.kill(writer, signal.SIGSTOP)
 
 
 class Watch:
@@ -127,6 +143,7 @@ async def test_nothing_acknowledged_is_lost_and_only_503_while_it_is_away(
             writing = [asyncio.create_task(orders.place(n)) for n in range(_WRITERS)]
             await watch.until(200, 0, 10)
             await orders.until_more(_WRITERS, 20)
+            await _stop_wal_writer(first, how)
             await keys.until_one_more()  # nothing has time to be written to disk afterwards
             os.kill(first.pid, how)
             await watch.until(503, time.monotonic(), 10)

@@ -132,6 +132,7 @@ EngineLimits.__init__.__defaults__ = (24, 24, 24, 24)
         "SETTLE = timedelta(minutes=2)\n",
         "SETTLE = timedelta(0)\n",
         ("tests/chaos/test_ambiguous_platform.py",),
+        {"SOAK_STORIES": "1"},
     ),
     Fault(
         13,
