@@ -170,7 +170,10 @@ class ServerLauncher:
         port: int | None = None,
         cwd: Path | None = None,
     ) -> Iterator[Server]:
-        """Serve on a database; a program that is in `cwd` comes before the installed one."""
+        """Serve on a database, as a fork.
+
+        With `cwd` the program starts anew, and one that is in `cwd` comes before the installed one.
+        """
         port = port or free_port()
         log = self.folder / f"server-{next(self._numbers)}.log"
         environ = _environ(database_url, {"TRADEWIND_PORT": str(port), **(settings or {})})

@@ -17,6 +17,7 @@ from kit.server import Server, ServerLauncher, free_port
 
 pytestmark = pytest.mark.xdist_group("metrics")
 
+ROOT = Path(__file__).parents[2]
 REQUESTS = "tradewind_http_requests_total"
 
 
@@ -37,7 +38,11 @@ def server(launcher: ServerLauncher, metrics_port: int, folder: Path) -> Iterato
         "TRADEWIND_METRICS_LISTEN": f"127.0.0.1:{metrics_port}",
         "TMPDIR": str(folder),
     }
-    with launcher.serving(workers=2, settings=settings) as started:
+    # Not as a fork: prometheus_client must find its folder when a process imports it.
+    with (
+        launcher.postgres.fresh_database() as url,
+        launcher.serving_on(url, workers=2, settings=settings, cwd=ROOT) as started,
+    ):
         yield started
 
 
