@@ -11,7 +11,7 @@ from kit import scorecard
 from kit.postgres import Postgres
 
 from bench import workers
-from bench.deliveries import Bench, opened
+from bench.delivery_queue import Bench, opened
 from bench.endpoints import Endpoints
 from tradewind.events.journal import DELIVERIES
 

@@ -5,8 +5,9 @@ import os
 import pytest
 from kit import scorecard
 
-from bench.deliveries import drain_long_queue, opened
+from bench.delivery_queue import opened
 from bench.endpoints import Endpoints
+from bench.long_queue import drain_long_queue
 
 # A soak has a million, which takes minutes.
 _ROWS = int(os.environ.get("SOAK_ROWS", "0"))
