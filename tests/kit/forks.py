@@ -22,8 +22,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
+from tradewind.observability.metrics import SHARED_FILES
+
 _NOTHING = Path(os.devnull)
-_METRICS = "PROMETHEUS_MULTIPROC_DIR"
 
 
 class Process(Protocol):
@@ -151,7 +152,7 @@ def apis() -> ForkServer:
     """Starts `serve`, whose processes count into files that they share."""
     files = tempfile.mkdtemp(prefix="tradewind-metrics-")
     atexit.register(shutil.rmtree, files)
-    return ForkServer("tradewind.runtime.serve", "tradewind.runtime.api", **{_METRICS: files})
+    return ForkServer("tradewind.runtime.serve", "tradewind.runtime.api", **{SHARED_FILES: files})
 
 
 def _wait_for_requests() -> dict[str, Any]:
