@@ -6,11 +6,10 @@ from uuid import UUID
 from tradewind import ids
 from tradewind.delivery.claim_buffer import ClaimBuffer
 from tradewind.delivery.host_limits import FIRST, HostLimits
-from tradewind.delivery.lanes import REST_SECONDS, EngineLimits, Lane, Usage
+from tradewind.delivery.lanes import EngineLimits, Lane, Usage
 from tradewind.delivery.model import ClaimedDelivery
-from tradewind.egress.result import Outcome
 
-ONE, OTHER = UUID(int=1), UUID(int=2)
+ONE, OTHER, THIRD = UUID(int=1), UUID(int=2), UUID(int=3)
 
 
 def claimed(subscription: UUID, number: int, at: float = 0.0) -> list[ClaimedDelivery]:
@@ -67,18 +66,20 @@ def test_what_was_taken_in_vain_is_put_back_in_front() -> None:
 
 
 def test_a_lane_that_rests_waits_and_nobody_else_does() -> None:
-    lanes = {ONE: Lane(limit=1.0), OTHER: Lane()}
+    lanes = {ONE: Lane(limit=1.0, rests_until=10.1), OTHER: Lane(), THIRD: Lane(rests_until=10.2)}
     buffer = ClaimBuffer(lanes)
-    buffer.add(claimed(ONE, 1))
-    buffer.add(claimed(OTHER, 1))
-    lanes[ONE].learn(Outcome.DNS_ERROR, None, 1.0, began=9.0, now=10.0)
+    for key in lanes:
+        buffer.add(claimed(key, 1))
 
-    taken, rests = buffer.take(EngineLimits(), Usage(), HostLimits(), 10.0)
+    taken, rests_until = buffer.take(EngineLimits(), Usage(), HostLimits(), 10.0)
     assert [delivery.subscription_id for delivery in taken] == [OTHER]
-    assert rests
-    taken, rests = buffer.take(EngineLimits(), Usage(), HostLimits(), 10.0 + REST_SECONDS)
-    assert len(taken) == 1
-    assert not rests
+    assert rests_until == 10.1
+    taken, rests_until = buffer.take(EngineLimits(), Usage(), HostLimits(), 10.1)
+    assert [delivery.subscription_id for delivery in taken] == [ONE]
+    assert rests_until == 10.2
+    taken, rests_until = buffer.take(EngineLimits(), Usage(), HostLimits(), 10.2)
+    assert [delivery.subscription_id for delivery in taken] == [THIRD]
+    assert rests_until is None
     assert not buffer
 
 

@@ -1,9 +1,10 @@
-"""The engine gives back what it claimed and does not send: no attempt is used up."""
+"""The engine gives back what it does not send, and works no more often than it has to."""
 
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -12,8 +13,10 @@ from kit.egress import sending
 from kit.webhook_endpoint import WebhookEndpoint
 
 from tradewind import ids
-from tradewind.delivery import engine
+from tradewind.delivery import engine, sql
+from tradewind.delivery.claim_buffer import ClaimBuffer
 from tradewind.delivery.engine import Engine
+from tradewind.delivery.lanes import FAILURES_BEFORE_REST
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.webhooks import secret
@@ -35,10 +38,10 @@ async def running(db: Database, keyring: Keyring) -> AsyncIterator[None]:
             await asyncio.wait_for(task, 20)
 
 
-async def queued_for(db: Database, keyring: Keyring, url: str) -> UUID:
+async def queued_for(db: Database, keyring: Keyring, url: str, events: int = _EVENTS) -> UUID:
     """A subscription for which something is due."""
     account, hook = ids.new(), ids.new()
-    await journalled(db, account, hook, _EVENTS)
+    await journalled(db, account, hook, events)
     await db.execute(
         "UPDATE webhook_subscription SET url = $2, secret = $3 WHERE id = $1",
         hook,
@@ -118,3 +121,42 @@ async def test_what_was_claimed_too_long_ago_is_given_back_unsent(
 
     async with running(db, keyring):
         await assert_delivered_once(db, endpoint)
+
+
+async def test_beside_an_endpoint_that_fails_at_once_a_turn_is_taken_only_for_a_reason(
+    db: Database, keyring: Keyring, endpoint: WebhookEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The end of a rest starts one turn, however many turns there were during the rest."""
+    turns = looks = 0
+    take, load = ClaimBuffer.take, sql.load_changed_destinations
+
+    def counted_take(buffer: ClaimBuffer, *args: Any) -> Any:
+        nonlocal turns
+        turns += 1
+        return take(buffer, *args)
+
+    async def counted_load(*args: Any) -> Any:
+        nonlocal looks
+        looks += 1
+        return await load(*args)
+
+    monkeypatch.setattr(ClaimBuffer, "take", counted_take)
+    monkeypatch.setattr(sql, "load_changed_destinations", counted_load)
+    failing = await queued_for(db, keyring, "http://127.0.0.1:9/", 200)
+    attempts = "SELECT count(*) FROM delivery_attempt WHERE subscription_id = $1"
+
+    async with running(db, keyring):
+        for _ in range(20):
+            healthy = await queued_for(db, keyring, endpoint.url(), 1)
+
+            async def delivered(hook: UUID = healthy) -> bool:
+                return bool(await db.fetchval(attempts, hook))
+
+            await until(delivered)
+        failed = await db.fetchval(attempts, failing)
+
+    assert failed >= FAILURES_BEFORE_REST
+    # A turn for every claim, for every attempt that ends, and for every end of a rest.
+    assert turns <= 2 * 20 + 2 * failed
+    # One for every group of failures, and one for every subscription that is new.
+    assert looks <= 20 + failed // 2

@@ -8,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from tradewind.delivery.lanes import (
+    FAILURES_BEFORE_REST,
     FIRST,
     MOST,
     NEAR,
+    REST_SECONDS,
     EngineLimits,
     Lane,
     gather_seconds,
@@ -328,27 +330,40 @@ def test_one_of_many_is_claimed_for_when_most_of_its_share_is_used_up() -> None:
     assert lane.wanted(1) == 68
 
 
-def test_one_that_fails_at_once_is_claimed_for_a_little_ahead_and_rests() -> None:
+def test_one_that_fails_at_once_is_claimed_for_a_little_ahead() -> None:
     lane = Lane(limit=1.0)
 
     failed(lane, at=1.0)
 
-    assert lane.wanted(1000) == 9
-    lane.waiting = 5
+    assert lane.wanted(1000) == 17
+    lane.waiting = 9
     assert lane.wanted(1000) == 0
-    lane.waiting = 4
-    assert lane.wanted(1000) == 5
-    assert lane.rests(1.005)
-    assert lane.rests(1.0249)
-    assert not lane.rests(1.0251)
+    lane.waiting = 8
+    assert lane.wanted(1000) == 9
+
+
+def test_a_lane_of_one_rests_after_several_failures_as_long_as_for_each_of_them() -> None:
+    lane = Lane(limit=1.0)
+
+    for _ in range(FAILURES_BEFORE_REST - 1):
+        failed(lane, at=1.0)
+        answered(lane, 200)
+        lane.limit = 1.0
+    assert lane.rests_until < 1.0
+
+    failed(lane, at=1.0)
+    assert lane.rests_until == pytest.approx(1.005 + REST_SECONDS)
+    failed(lane, at=2.0)
+    assert lane.rests_until < 2.0
 
 
 def test_a_wide_lane_does_not_rest() -> None:
-    lane = Lane(limit=64.0)
+    lane = Lane(limit=1024.0)
 
-    failed(lane, at=1.0)
+    for number in range(FAILURES_BEFORE_REST):
+        failed(lane, at=float(number))
 
-    assert not lane.rests(1.006)
+    assert lane.rests_until < 0
 
 
 def test_one_that_is_near_gets_no_more_than_it_can_need() -> None:

@@ -43,10 +43,10 @@ class ClaimBuffer:
 
     def take(
         self, limits: EngineLimits, in_flight: Usage, hosts: HostLimits, now: float
-    ) -> tuple[list[ClaimedDelivery], bool]:
+    ) -> tuple[list[ClaimedDelivery], float | None]:
         """Those that may begin now, beside what is `in_flight`: one of each lane, then another.
 
-        Returns also whether a lane only waits for the end of its rest.
+        Returns also when the first rest ends of a lane that only waits for that.
         """
         usage = Usage(
             in_flight.total, in_flight.failing, defaultdict(int), in_flight.accounts.copy()
@@ -58,7 +58,7 @@ class ClaimBuffer:
         }
         # A lane that nobody competes with is served at once.
         step = MANY if len(self._queues) == 1 else 1
-        rests = False
+        rests_until: float | None = None
         groups: list[tuple[str, Iterable[Lane]]] = list(self._hosts.items())
         while groups and usage.total < limits.total:
             hungry: list[tuple[str, Iterable[Lane]]] = []
@@ -67,8 +67,8 @@ class ClaimBuffer:
                 for lane in lanes:
                     if free[host] <= 0:
                         break
-                    if lane.rests(now):
-                        rests = True
+                    if now < lane.rests_until:
+                        rests_until = min(rests_until or MANY, lane.rests_until)
                         continue
                     left = min(lane.free, lane.waiting) - shares.get(lane, 0)
                     number = usage.take(lane, min(step, left, free[host]), limits)
@@ -83,7 +83,7 @@ class ClaimBuffer:
         taken = [
             delivery for lane, number in shares.items() for delivery in self._pop(lane, number)
         ]
-        return taken, rests
+        return taken, rests_until
 
     def take_older(self, than: float) -> list[ClaimedDelivery]:
         """Those that were claimed before a moment."""

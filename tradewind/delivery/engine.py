@@ -17,7 +17,6 @@ from tradewind.delivery.claim_buffer import ClaimBuffer
 from tradewind.delivery.host_limits import HostLimits
 from tradewind.delivery.lanes import (
     GATHER_SECONDS,
-    REST_SECONDS,
     EngineLimits,
     Lane,
     Usage,
@@ -58,7 +57,7 @@ _POLL_SECONDS = 0.2
 _MAX_POLL_SECONDS = 0.5
 # Before it claims only a few, while much is in flight, it waits a little for more room.
 _FEW = 64
-# Within this time after a claim, what it said of its subscriptions need not be asked again.
+# Within this time after a claim or a look, what it said of its subscriptions is not asked again.
 _CURRENT_SECONDS = 0.01
 # While more than _MANY are in flight, results are gathered before other attempts are begun.
 _MANY = 48
@@ -71,6 +70,7 @@ _UNREADABLE_SECONDS = 30.0
 _LATE_SECONDS = 5.0
 _LATE_CHECK_SECONDS = 0.5
 _CONTRACT = RetryPolicy()
+_NEVER = float("-inf")
 _FAILURES = LOOP_FAILURES.labels("deliveries")
 
 
@@ -104,11 +104,16 @@ class Engine:
         self._in_flight = Usage()
         # Subscriptions as they were at their last attempt, with their secrets and headers.
         self._destinations: dict[UUID, tuple[Destination, str, MoreHeaders | None]] = {}
+        # When they were last looked at, and the database's time less our own.
+        self._looked_at: dict[UUID, float] = {}
+        self._clock_offset = 0.0
         self._stopping = False
         self._hosts = HostLimits()
         self._buffer = ClaimBuffer(self._lanes)
         self._claimed = asyncio.Event()
         self._room = asyncio.Event()
+        # When the first rest of a lane ends.
+        self._timer: asyncio.TimerHandle | None = None
         self._recorder = Recorder(db, self._db, self._lanes, policy, monotonic)
         # The lanes for which more may be due.
         self._due: dict[UUID, Lane] = {}
@@ -117,8 +122,8 @@ class Engine:
         # Subscriptions whose secret cannot be opened, and until when they are left alone.
         self._unreadable: dict[UUID, float] = {}
         self._idle = _POLL_SECONDS
-        self._poll_at = float("-inf")
-        self._late_check_at = float("-inf")
+        self._poll_at = _NEVER
+        self._late_check_at = _NEVER
         self._last_claim = 0
 
     async def run(self, stop: asyncio.Event, wake: asyncio.Event) -> None:
@@ -139,7 +144,7 @@ class Engine:
         pause = _FIRST_PAUSE
         while not stop.is_set():
             if wake.is_set():
-                self._poll_at = float("-inf")  # another subscription may have something due
+                self._poll_at = _NEVER  # another subscription may have something due
             wake.clear()
             self._room.clear()
             try:
@@ -158,7 +163,7 @@ class Engine:
                 # The end of an attempt makes room, which matters only if more is due.
                 room = [self._room] if self._due else []
                 if not await _first(self._idle, stop, wake, *room):
-                    self._poll_at = float("-inf")  # time has passed: something may be due by now
+                    self._poll_at = _NEVER  # time has passed: something may be due by now
 
     async def _claim(self) -> bool:
         """Claim as much as there is room for; return whether there may be more."""
@@ -267,17 +272,18 @@ class Engine:
         if self._stopping:
             return False
         now = self._monotonic()
-        taken, rests = self._buffer.take(self._limits, self._in_flight, self._hosts, now)
-        if rests:
-            asyncio.get_running_loop().call_later(REST_SECONDS, self._claimed.set)
+        taken, rests_until = self._buffer.take(self._limits, self._in_flight, self._hosts, now)
+        self._wake_in(None if rests_until is None else rests_until - now)
         if not taken:
             return False
         replays = {delivery.replay_id for delivery in taken if delivery.replay_id is not None}
         try:
             cancelled = await sql_replays.list_cancelled(self._db, replays) if replays else ()
-            clock_offset = await self._update_destinations(taken)
+            await self._update_destinations(taken)
         except TradewindError:
-            self._destinations.clear()  # another server may give out the same versions again
+            # Another server may give out the same versions again.
+            self._destinations.clear()
+            self._looked_at.clear()
             self._buffer.put_back(taken)
             raise
         except Exception:
@@ -291,12 +297,21 @@ class Engine:
                 unsent.append(delivery)
                 continue
             delivery.began = self._monotonic()
-            delivery.started = clock_offset + delivery.began
+            delivery.started = self._clock_offset + delivery.began
             destination, secret, more = self._destinations.get(key, (None, "", None))
             self._begin_or_cancel(delivery, destination, secret, more, cancelled)
         none_begun = before == self._in_flight.total
         await self._give_back(unsent)
         return none_begun
+
+    def _wake_in(self, seconds: float | None) -> None:
+        """Take another turn then, and only then, if nothing else starts one before."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if seconds is not None:
+            delay = max(seconds, _TURN_SECONDS)
+            self._timer = asyncio.get_running_loop().call_later(delay, self._claimed.set)
 
     def _begin_or_cancel(
         self,
@@ -326,24 +341,32 @@ class Engine:
                     self._room.clear()
                     await self._room.wait()
 
-    async def _update_destinations(self, deliveries: Sequence[ClaimedDelivery]) -> float:
-        """Have the destinations of these as they are now; return the database's time less our own.
+    async def _update_destinations(self, deliveries: Sequence[ClaimedDelivery]) -> None:
+        """Have the destinations of these as they are now, and the time of the database.
 
-        Those that were claimed just now for a destination as we know it need no other look.
+        Those that were looked at just now, or claimed just now for a destination as we know it,
+        need no other look.
         """
-        known = {
-            key: self._destinations[key][0].version if key in self._destinations else 0
-            for key in {delivery.subscription_id for delivery in deliveries}
-        }
-        since = self._monotonic() - _CURRENT_SECONDS
-        if all(
-            delivery.claimed_at >= since and delivery.version == known[delivery.subscription_id]
-            for delivery in deliveries
-        ):
-            return min(delivery.leased_at - delivery.claimed_at for delivery in deliveries)
-        changed, database_now = await sql.load_changed_destinations(self._db, known)
-        self._keep_destinations(changed)
-        return database_now.timestamp() - self._monotonic()
+        now = self._monotonic()
+        since = now - _CURRENT_SECONDS
+        versions: dict[UUID, int] = {}
+        for delivery in deliveries:
+            key, current_at = delivery.subscription_id, delivery.claimed_at
+            looked_at = self._looked_at.get(key, _NEVER)
+            version = self._destinations[key][0].version if key in self._destinations else 0
+            if looked_at > current_at:
+                current_at = looked_at
+            elif delivery.version == version:
+                self._clock_offset = delivery.leased_at - delivery.claimed_at
+            else:
+                current_at = _NEVER
+            if current_at < since:
+                versions[key] = version
+        if versions:
+            changed, database_now = await sql.load_changed_destinations(self._db, versions)
+            self._looked_at.update(dict.fromkeys(versions, now))
+            self._clock_offset = database_now.timestamp() - self._monotonic()
+            self._keep_destinations(changed)
 
     def _keep_destinations(self, changed: Mapping[UUID, Destination | None]) -> None:
         """Keep the destinations whose secrets can be opened, with them; forget the deleted ones."""
@@ -419,6 +442,7 @@ class Engine:
                 return
             del self._lanes[oldest]
             self._destinations.pop(oldest, None)
+            self._looked_at.pop(oldest, None)
 
 
 def _report(event: str, error: Exception, pause: float) -> None:

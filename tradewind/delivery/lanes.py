@@ -18,7 +18,7 @@ _SLOW_MS = 3000
 # For an endpoint that answers so fast, deliveries are claimed ahead of time.
 _AHEAD_MS = 100
 _TIMES_AHEAD = 3
-_FEW_AHEAD = 8
+_FEW_AHEAD = 16
 # How many times as much as may be in flight is claimed. Where a thousand lanes lead to one host,
 # each of them gets several rows from a claim: to find the rows of a lane costs more than a row.
 _TIMES_CLAIMED = 16
@@ -34,8 +34,10 @@ _MOST_TIMES = 2
 _PAUSE_TIMES = 4
 _PAUSE_SECONDS_EACH = 0.002
 _MAX_PAUSE_SECONDS = 0.01
-# An endpoint that fails at once would otherwise keep the engine busy with its failures.
-REST_SECONDS = 0.02
+# An endpoint that fails at once would otherwise keep the engine busy with its failures. It rests
+# after several of them, so that they share a claim, a look at the subscription and a record.
+FAILURES_BEFORE_REST = 8
+REST_SECONDS = FAILURES_BEFORE_REST * 0.02
 # Statuses that do not mean that the endpoint is overloaded.
 _HARMLESS_STATUSES = range(300, 500)
 _TOO_MANY_REQUESTS = 429
@@ -49,7 +51,7 @@ class Lane:
 
     The limit doubles from round to round until the first failure. A failure reduces it, once for
     all attempts that were begun before; then it doubles once more, and grows by one a round. An
-    endpoint that never answers keeps a limit of one, and rests a moment after each failure.
+    endpoint that never answers keeps a limit of one, and rests a moment after several failures.
     """
 
     limit: float = FIRST
@@ -59,8 +61,10 @@ class Lane:
     failing: bool = False
     # Claimed, and not begun.
     waiting: int = 0
+    # Until when nothing is begun, because it failed and is down to one.
+    rests_until: float = float("-inf")
+    _failures: int = 0
     _answers_fast: bool = False
-    _rests_until: float = float("-inf")
     _slow_growth_from: float = float("inf")
     _reduced_at: float = float("-inf")
 
@@ -76,10 +80,6 @@ class Lane:
     @property
     def free(self) -> int:
         return max(0, int(self.limit) - self.in_flight)
-
-    def rests(self, now: float) -> bool:
-        """Whether nothing is begun yet, because it failed just now and is down to one."""
-        return now < self._rests_until
 
     @property
     def claimed(self) -> int:
@@ -122,7 +122,10 @@ class Lane:
         if began > self._reduced_at:
             self._reduce(0.25 if outcome is Outcome.TIMEOUT else 0.5, now)
         if self.width == 1:
-            self._rests_until = now + REST_SECONDS
+            self._failures += 1
+            if self._failures == FAILURES_BEFORE_REST:
+                self._failures = 0
+                self.rests_until = now + REST_SECONDS
 
     def _reduce(self, factor: float, now: float) -> None:
         self.limit = max(1.0, self.limit * factor)
