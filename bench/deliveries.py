@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from statistics import mean, median, quantiles
 from uuid import UUID
 
-from bench import one_post, processes, workers
+from bench import by_name, one_post, processes, workers
 from bench import sender as bare_sender
 from bench.delivery_queue import BODY, Bench, Cost, Meter, opened
 from bench.endpoints import Endpoints
@@ -51,6 +51,7 @@ async def run(database_url: str, results: Results) -> None:
                 _fairness,
                 _latency,
                 _many,
+                by_name.run,
                 _processes,
                 _workers,
                 _million,

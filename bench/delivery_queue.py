@@ -184,9 +184,9 @@ class Bench:
             await connection.close()
 
     @asynccontextmanager
-    async def working(self) -> AsyncIterator[Engine]:
+    async def working(self, name_servers: Sequence[str] = ()) -> AsyncIterator[Engine]:
         """An engine that delivers while the block lasts."""
-        resolver = Resolver()
+        resolver = Resolver(name_servers)
         sender = Sender(Policy(development=True), resolver)
         engine = Engine(self.db, self.keyring, sender, engine_db=self.engine_db)
         stop = asyncio.Event()

@@ -17,7 +17,7 @@ from egress.name_server import (
     naming,
 )
 from egress.receivers import OK, answering, receiving
-from kit.egress import sending
+from kit.egress import Watch, sending
 
 from tradewind.egress import guard
 from tradewind.egress.guard import AddressBlocked, Policy
@@ -161,6 +161,69 @@ async def test_neither_is_that_there_was_none() -> None:
         assert await found(resolver) == [GOOD4]
 
 
+async def test_who_asks_a_moment_later_gets_the_same_answer() -> None:
+    zones = {HOOK: Zone([GOOD4], lifetime=1)}
+    async with naming(zones) as server, resolving(server) as resolver:
+        assert resolver.remembered(HOOK) is None
+        assert await found(resolver) == await found(resolver) == [GOOD4]
+        assert resolver.remembered(HOOK) == (ip_address(GOOD4),)
+        for _ in range(2):
+            with pytest.raises(LookupFailed, match="has no address"):
+                await found(resolver, "gone.example.com")
+        assert resolver.remembered("gone.example.com") is None
+
+    assert sorted(server.asked) == sorted(
+        (name, kind) for name in (HOOK, "gone.example.com") for kind in (A, AAAA)
+    )
+
+
+async def test_an_answer_is_remembered_for_a_moment_only() -> None:
+    zones = {HOOK: Zone([GOOD4], lifetime=HOUR)}
+    async with naming(zones) as server, resolving(server, remembered=0.05) as resolver:
+        await found(resolver)
+        await asyncio.sleep(0.06)
+        assert resolver.remembered(HOOK) is None
+
+
+@pytest.mark.parametrize(
+    "zone",
+    [
+        Zone([GOOD4]),
+        Zone([GOOD4], alias="edge.example.net"),
+        Zone([GOOD4], lifetime=HOUR, failing=frozenset({AAAA})),
+    ],
+    ids=["for one use", "an alias for one use", "half failed"],
+)
+async def test_an_answer_that_must_not_be_kept_is_asked_for_again(zone: Zone) -> None:
+    async with naming({HOOK: zone}) as server, resolving(server) as resolver:
+        assert await found(resolver) == [GOOD4]
+        assert resolver.remembered(HOOK) is None
+
+
+async def test_what_the_name_servers_failed_to_say_is_asked_again() -> None:
+    zones = {HOOK: Zone(code=SERVER_FAILURE)}
+    async with naming(zones) as server, resolving(server) as resolver:
+        with pytest.raises(LookupFailed):
+            await found(resolver)
+        server.zones[HOOK] = Zone([GOOD4])
+        assert await found(resolver) == [GOOD4]
+
+
+async def test_an_answer_that_comes_after_its_moment_is_not_remembered() -> None:
+    zones = {
+        HOOK: Zone([GOOD4], lifetime=HOUR, delay=0.1),
+        "b.example.com": Zone([GOOD4], lifetime=HOUR),
+    }
+    async with naming(zones) as server, resolving(server, remembered=0.05) as resolver:
+        slow = asyncio.create_task(found(resolver))
+        await asyncio.sleep(0.08)
+        await found(resolver, "b.example.com")
+
+        assert await slow == [GOOD4]
+        assert resolver.remembered(HOOK) is None
+        assert resolver.remembered("b.example.com") is not None
+
+
 async def test_a_question_outlives_the_channel_it_was_asked_on() -> None:
     zones = {HOOK: Zone([GOOD4], delay=0.2), "b.example.com": Zone([GOOD4])}
     async with naming(zones) as server, resolving(server, remembered=0.01) as resolver:
@@ -216,6 +279,20 @@ async def test_one_bad_address_refuses_the_name(zone: Zone) -> None:
     async with naming({HOOK: zone}) as server, resolving(server) as resolver:
         with pytest.raises(AddressBlocked):
             await guard.admit(f"https://{HOOK}/", Policy(), resolver)
+
+
+async def test_a_name_that_is_remembered_is_checked_again() -> None:
+    watch = Watch()
+    async with (
+        naming({HOOK: Zone([GOOD4, "10.0.0.1"], lifetime=HOUR)}) as server,
+        resolving(server) as resolver,
+        sending(resolver, Policy(), watch=watch) as sender,
+    ):
+        results = [await sender.post(f"https://{HOOK}/", b"{}", []) for _ in range(2)]
+
+    assert [result.outcome for result in results] == [Outcome.BLOCKED_ADDRESS] * 2
+    assert watch.passed == []
+    assert len(server.asked) == 2
 
 
 async def test_a_delivery_by_name_through_a_real_name_server() -> None:

@@ -240,6 +240,9 @@ async def test_a_name_that_is_not_found_is_told() -> None:
 
 async def test_the_deadline_covers_the_name_servers() -> None:
     class Silent:
+        def remembered(self, _name: str) -> None:
+            return None
+
         async def addresses(self, _name: str) -> tuple[addresses.Address, ...]:
             await asyncio.sleep(60)
             raise AssertionError

@@ -41,6 +41,9 @@ class Names:
         self._answers = answers or {}
         self.asked: list[str] = []
 
+    def remembered(self, name: str) -> None:
+        """Nothing: each lookup gets an answer of its own."""
+
     async def addresses(self, name: str) -> tuple[Address, ...]:
         answers = self._answers.get(name, [[]])
         answer = answers[min(self.asked.count(name), len(answers) - 1)]

@@ -15,7 +15,12 @@ _LOCALHOST: Final = (IPv4Address("127.0.0.1"), IPv6Address("::1"))
 
 
 class Lookup(Protocol):
-    """Finds all addresses of a name, IPv4 and IPv6, or raises `resolver.LookupFailed`."""
+    """Finds all addresses of a name, IPv4 and IPv6, or raises `resolver.LookupFailed`.
+
+    `remembered` are those that were found a moment ago, if they were.
+    """
+
+    def remembered(self, name: str) -> tuple[Address, ...] | None: ...
 
     async def addresses(self, name: str) -> tuple[Address, ...]: ...
 

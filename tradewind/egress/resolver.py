@@ -1,9 +1,9 @@
-"""DNS lookups: all addresses of a name, within two seconds, with limited concurrency, no cache."""
+"""DNS lookups: all addresses of a name, within two seconds, remembered for one second at most."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
 from ipaddress import ip_address
-from typing import Final
+from typing import Final, NamedTuple
 
 import aiodns
 import aiodns.error
@@ -39,10 +39,11 @@ class LookupFailed(TradewindError):
 class Resolver:
     """Asks name servers for A and AAAA records, without search domains and without a hosts file.
 
-    Concurrent lookups of a name share one query. c-ares
+    Concurrent lookups of a name share one query, and what it said is kept here. c-ares has a cache
+    too, but it works in a thread of its own, and an answer from it costs as much as a delivery. It
     keeps answers for as long as their records live, up to an hour, and offers no switch; so each of
-    its channels is used for `remembered` seconds only. An answer is never older than that, and the
-    attempts of one delivery, a minute apart, never share one.
+    its channels, with what is kept here, is used for `remembered` seconds only. An answer is never
+    older than that, and the attempts of one delivery, a minute apart, never share one.
     """
 
     def __init__(
@@ -56,12 +57,19 @@ class Resolver:
         """`servers` (`host:port`) replace the system's; ValueError for what is no address."""
         self._servers = [_server(text) for text in servers]
         self._seconds = seconds
-        self._remembered = remembered
+        self._remembered_seconds = remembered
         self._slots = asyncio.Semaphore(at_once)
         self._asking: dict[str, asyncio.Task[tuple[Address, ...] | str]] = {}
+        # What was asked on the current channel.
+        self._answers: dict[str, tuple[Address, ...] | str] = {}
         self._channel: aiodns.DNSResolver | None = None
         self._retired: list[tuple[float, aiodns.DNSResolver]] = []
         self._renew_at = 0.0
+
+    def remembered(self, name: str) -> tuple[Address, ...] | None:
+        """The addresses of `name` if they were asked for a moment ago."""
+        resolved = self._remembered_answer(name)
+        return None if isinstance(resolved, str) else resolved
 
     async def addresses(self, name: str) -> tuple[Address, ...]:
         """Every address of `name`, at least one, or LookupFailed.
@@ -69,13 +77,15 @@ class Resolver:
         Where one of the two questions fails and the other is answered, the answer counts: some
         name servers cannot answer for AAAA at all.
         """
-        task = self._asking.get(name)
-        if task is None:
-            task = asyncio.create_task(self._ask(name))
-            self._asking[name] = task
-            task.add_done_callback(lambda _: self._asking.pop(name, None))
-        # Cancelling one waiter must not cancel the shared lookup.
-        resolved = await asyncio.shield(task)
+        resolved = self._remembered_answer(name)
+        if resolved is None:
+            task = self._asking.get(name)
+            if task is None:
+                task = asyncio.create_task(self._ask(name))
+                self._asking[name] = task
+                task.add_done_callback(lambda _: self._asking.pop(name, None))
+            # Cancelling one waiter must not cancel the shared lookup.
+            resolved = await asyncio.shield(task)
         if isinstance(resolved, str):
             starved = resolved == "dns_failed" and not descriptors.are_left()
             raise LookupFailed(descriptors.NONE_LEFT.code if starved else resolved, name)
@@ -91,24 +101,35 @@ class Resolver:
         for channel in open_channels:
             await channel.close()
 
+    def _remembered_answer(self, name: str) -> tuple[Address, ...] | str | None:
+        if asyncio.get_running_loop().time() >= self._renew_at:
+            return None
+        return self._answers.get(name)
+
     async def _ask(self, name: str) -> tuple[Address, ...] | str:
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + self._seconds
+        deadline = asyncio.get_running_loop().time() + self._seconds
         try:
             async with asyncio.timeout_at(deadline):
                 await self._slots.acquire()
         except TimeoutError:
             return "dns_timeout"
         try:
-            resolved = await _query(await self._current(loop.time()), name, deadline)
-            apart = resolved == "dns_failed"
-            return await self._ask_apart(name, deadline) if apart else resolved
+            return await self._ask_and_remember(name, deadline)
         except pycares.AresError:  # no channel could be made
             return "dns_failed"
         finally:
             self._slots.release()
 
-    async def _ask_apart(self, name: str, deadline: float) -> tuple[Address, ...] | str:
+    async def _ask_and_remember(self, name: str, deadline: float) -> tuple[Address, ...] | str:
+        channel, answers = await self._current(asyncio.get_running_loop().time())
+        answer = await _query(channel, name, deadline)
+        if answer.resolved == "dns_failed":
+            answer = await self._ask_apart(name, deadline)
+        if answer.may_be_kept:
+            answers[name] = answer.resolved
+        return answer.resolved
+
+    async def _ask_apart(self, name: str, deadline: float) -> "_Answer":
         """Ask once more, on a channel that nobody else uses.
 
         An answer that cannot be parsed ends, in c-ares, every question on the same socket: who
@@ -126,54 +147,67 @@ class Resolver:
             nameservers=self._servers or None, timeout=self._seconds / 3, tries=2
         )
 
-    async def _current(self, now: float) -> aiodns.DNSResolver:
-        """The channel to use; one that questions may still wait on is closed when they are over."""
-        if self._channel is None or now >= self._renew_at:
-            if self._channel is not None:
-                self._retired.append((now + 2 * self._seconds, self._channel))
-            self._channel = self._new_channel()
-            self._renew_at = now + self._remembered
-            over = [channel for close_at, channel in self._retired if close_at <= now]
-            self._retired = [(at, channel) for at, channel in self._retired if at > now]
-            current = self._channel
-            for channel in over:
-                await channel.close()
-            return current
-        return self._channel
+    async def _current(
+        self, now: float
+    ) -> tuple[aiodns.DNSResolver, dict[str, tuple[Address, ...] | str]]:
+        """The channel to use, and the answers that belong to it.
+
+        A channel that questions may still wait on is closed when they are over.
+        """
+        if self._channel is not None and now < self._renew_at:
+            return self._channel, self._answers
+        if self._channel is not None:
+            self._retired.append((now + 2 * self._seconds, self._channel))
+        self._channel = current = self._new_channel()
+        answers: dict[str, tuple[Address, ...] | str] = {}
+        self._answers = answers
+        self._renew_at = now + self._remembered_seconds
+        over = [channel for close_at, channel in self._retired if close_at <= now]
+        self._retired = [(at, channel) for at, channel in self._retired if at > now]
+        for channel in over:
+            await channel.close()
+        return current, answers
 
 
-async def _query(
-    channel: aiodns.DNSResolver, name: str, deadline: float
-) -> tuple[Address, ...] | str:
+class _Answer(NamedTuple):
+    """The addresses of a name, or the reason why there are none.
+
+    It may be kept for a moment unless a name server failed, or a record is for one use only.
+    """
+
+    resolved: tuple[Address, ...] | str
+    may_be_kept: bool
+
+
+async def _query(channel: aiodns.DNSResolver, name: str, deadline: float) -> _Answer:
     questions = [channel.query_dns(f"{name}.", kind) for kind in ("A", "AAAA")]
     await asyncio.wait(questions, timeout=deadline - asyncio.get_running_loop().time())
     return _read(questions)
 
 
-def _read(questions: Iterable[asyncio.Future[pycares.DNSResult]]) -> tuple[Address, ...] | str:
-    """The addresses in the answers, or the reason why there are none."""
-    resolved: list[Address] = []
+def _read(questions: Iterable[asyncio.Future[pycares.DNSResult]]) -> _Answer:
+    records: list[pycares.DNSRecord] = []
     reasons: set[str] = set()
     for question in questions:
         if not question.done():
             question.cancel()
             reasons.add("dns_timeout")
         elif (error := question.exception()) is None:
-            resolved += _addresses(question.result())
+            records += question.result().answer
         elif error.args and error.args[0] == aiodns.error.ARES_ETIMEOUT:
             reasons.add("dns_timeout")
         elif not error.args or error.args[0] not in _NOTHING_THERE:
             reasons.add("dns_failed")
+    may_be_kept = not reasons and all(record.ttl for record in records)
+    resolved = tuple(_addresses(records))
     if len(resolved) > _MOST_ADDRESSES:
-        return "too_many_addresses"
-    if resolved:
-        return tuple(resolved)
-    return max(reasons, default="name_not_found")
+        return _Answer("too_many_addresses", may_be_kept)
+    return _Answer(resolved or max(reasons, default="name_not_found"), may_be_kept)
 
 
-def _addresses(result: pycares.DNSResult) -> Iterable[Address]:
+def _addresses(records: Iterable[pycares.DNSRecord]) -> Iterable[Address]:
     """Of every record in the answer, whatever its name: an alias brings records of other names."""
-    for record in result.answer:
+    for record in records:
         if isinstance(record.data, pycares.ARecordData | pycares.AAAARecordData):
             yield ip_address(record.data.addr)
 

@@ -201,6 +201,8 @@ class Sender:
         began = perf_counter()
         try:
             target, resolved = self._read(url)
+            if resolved is None and (found := self._lookup.remembered(target.host)) is not None:
+                resolved = self._checked(found)
         except (UrlRejected, AddressBlocked) as error:
             done(_unsent(error, perf_counter() - began))
             return None
@@ -266,7 +268,7 @@ class Sender:
         try:
             async with asyncio.timeout(call.deadline - perf_counter()):
                 resolved = await self._lookup.addresses(target.host)
-            resolved = guard.checked(resolved, self._policy)[:_MOST_ADDRESSES]
+            resolved = self._checked(resolved)
         except TimeoutError:
             call.fail(LookupFailed("dns_timeout", target.host))
         except (AddressBlocked, LookupFailed) as error:
@@ -276,6 +278,9 @@ class Sender:
             call.fail(LookupFailed("dns_failed", target.host))
         else:
             call.go(resolved)
+
+    def _checked(self, resolved: tuple[Address, ...]) -> tuple[Address, ...]:
+        return guard.checked(resolved, self._policy)[:_MOST_ADDRESSES]
 
     def _open(
         self, family: int, kind: int, protocol: int, address: Address
