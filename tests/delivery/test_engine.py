@@ -1,6 +1,7 @@
 """The engine gives back what it does not send, and works no more often than it has to."""
 
 import asyncio
+import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -10,13 +11,13 @@ from uuid import UUID
 import pytest
 from delivery.events import journalled
 from kit.egress import sending
-from kit.webhook_endpoint import WebhookEndpoint
+from kit.webhook_endpoint import Received, WebhookEndpoint
 
 from tradewind import ids
-from tradewind.delivery import engine, sql
+from tradewind.delivery import engine, lanes, sql
 from tradewind.delivery.claim_buffer import ClaimBuffer
 from tradewind.delivery.engine import Engine
-from tradewind.delivery.lanes import FAILURES_BEFORE_REST
+from tradewind.delivery.lanes import FAILURES_BEFORE_REST, FIRST
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.webhooks import secret
@@ -26,15 +27,16 @@ _EVENTS = 3
 
 
 @asynccontextmanager
-async def running(db: Database, keyring: Keyring) -> AsyncIterator[None]:
-    """An engine that delivers to loopback, until it is told to stop."""
-    stop = asyncio.Event()
+async def running(db: Database, keyring: Keyring) -> AsyncIterator[asyncio.Event]:
+    """An engine that delivers to loopback, until it is told to stop; the event wakes it."""
+    stop, wake = asyncio.Event(), asyncio.Event()
     async with sending() as sender:
-        task = asyncio.create_task(Engine(db, keyring, sender).run(stop, asyncio.Event()))
+        task = asyncio.create_task(Engine(db, keyring, sender).run(stop, wake))
         try:
-            yield
+            yield wake
         finally:
             stop.set()
+            wake.set()
             await asyncio.wait_for(task, 20)
 
 
@@ -160,3 +162,34 @@ async def test_beside_an_endpoint_that_fails_at_once_a_turn_is_taken_only_for_a_
     assert turns <= 2 * 20 + 2 * failed
     # One for every group of failures, and one for every subscription that is new.
     assert looks <= 20 + failed // 2
+
+
+async def test_a_wait_for_more_room_delays_nothing_that_has_room(
+    db: Database, keyring: Keyring, endpoint: WebhookEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The engine waits for ever, after the first answer of two endpoints that hold back theirs."""
+    monkeypatch.setattr(lanes, "GATHER_SECONDS", 3600.0)
+    answers = threading.Semaphore(0)
+
+    def answer(request: Received) -> int:
+        assert request.path == "/new" or answers.acquire(timeout=2 * _PATIENCE_SECONDS)
+        return 200
+
+    endpoint.answer = answer
+    busy = [await queued_for(db, keyring, endpoint.url(f"/{name}"), 40) for name in "ab"]
+    attempts = "SELECT count(*) FROM delivery_attempt WHERE subscription_id = ANY ($1)"
+
+    async def attempted(*hooks: UUID) -> bool:
+        return bool(await db.fetchval(attempts, hooks))
+
+    try:
+        async with running(db, keyring) as wake:
+            await asyncio.to_thread(endpoint.until, lambda got: len(got) == 2 * FIRST)
+            answers.release()
+            await until(lambda: attempted(*busy))
+            new = await queued_for(db, keyring, endpoint.url("/new"), 1)
+            wake.set()
+            await until(lambda: attempted(new))
+            answers.release(100)
+    finally:
+        answers.release(100)

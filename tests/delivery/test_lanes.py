@@ -382,10 +382,22 @@ def test_one_that_is_near_gets_no_more_than_it_can_need() -> None:
 def test_a_claim_waits_for_more_room_only_while_every_lane_has_something() -> None:
     backlog, empty = Lane(waiting=384), Lane()
 
-    assert gather_seconds(2000, [backlog]) == gather_seconds(1024, [backlog]) > 0
-    assert gather_seconds(600, [backlog]) < gather_seconds(1024, [backlog])
-    assert gather_seconds(500, [backlog]) == 0
-    assert gather_seconds(2000, [backlog, empty]) == 0
+    def seconds(waiting: int, *lanes: Lane) -> float:
+        return gather_seconds(waiting, dict.fromkeys(lanes, 100), 1)
+
+    assert seconds(2000, backlog) == seconds(1024, backlog) > 0
+    assert seconds(600, backlog) < seconds(1024, backlog)
+    assert seconds(500, backlog) == 0
+    assert seconds(2000, backlog, empty) == 0
+
+
+def test_a_claim_of_a_few_waits_after_a_larger_one_unless_a_lane_has_nothing_claimed() -> None:
+    busy, empty = Lane(in_flight=9), Lane()
+
+    assert gather_seconds(0, {busy: 3}, 17) > 0
+    assert gather_seconds(0, {busy: 3}, 16) == 0
+    assert gather_seconds(0, {busy: 64}, 17) == 0
+    assert gather_seconds(0, {busy: 3, empty: 1}, 17) == 0
 
 
 def test_the_next_look_waits_while_much_comes_and_hardly_where_little_does() -> None:

@@ -16,7 +16,6 @@ from tradewind.delivery.attempt import SECONDS, MoreHeaders, Network
 from tradewind.delivery.claim_buffer import ClaimBuffer
 from tradewind.delivery.host_limits import HostLimits
 from tradewind.delivery.lanes import (
-    GATHER_SECONDS,
     EngineLimits,
     Lane,
     Usage,
@@ -55,8 +54,6 @@ ENGINE_CONNECTIONS = 4
 # How often it looks for subscriptions with something due, unless it is woken.
 _POLL_SECONDS = 0.2
 _MAX_POLL_SECONDS = 0.5
-# Before it claims only a few, while much is in flight, it waits a little for more room.
-_FEW = 64
 # Within this time after a claim or a look, what it said of its subscriptions is not asked again.
 _CURRENT_SECONDS = 0.01
 # While more than _MANY are in flight, results are gathered before other attempts are begun.
@@ -149,7 +146,7 @@ class Engine:
             self._room.clear()
             try:
                 began = self._monotonic()
-                busy = not self._recorder.is_behind and await self._claim()
+                busy = not self._recorder.is_behind and await self._claim(wake)
                 pause = _FIRST_PAUSE
                 if busy and not self._due:
                     took = self._monotonic() - began
@@ -165,9 +162,9 @@ class Engine:
                 if not await _first(self._idle, stop, wake, *room):
                     self._poll_at = _NEVER  # time has passed: something may be due by now
 
-    async def _claim(self) -> bool:
+    async def _claim(self, wake: asyncio.Event) -> bool:
         """Claim as much as there is room for; return whether there may be more."""
-        shares = await self._shares()
+        shares = await self._shares(wake)
         if not shares:
             return False
         began = self._monotonic()
@@ -185,17 +182,20 @@ class Engine:
         self._forget_idle_lanes()
         return True
 
-    async def _shares(self) -> dict[UUID, int]:
-        """How much to claim for whom. While much is in flight, it waits a little for more room."""
+    async def _shares(self, wake: asyncio.Event) -> dict[UUID, int]:
+        """How much to claim for whom. While much is in flight, it waits a little for more room.
+
+        Something new ends the wait: it may be for others, who have room.
+        """
         if not self._due or self._monotonic() > self._poll_at:
             await self._poll()
         shares = self._share_out()
         if self._in_flight.total:
-            gather = gather_seconds(len(self._buffer), [self._lanes[key] for key in shares])
-            if not gather and self._last_claim > _FEW // 4 and sum(shares.values()) < _FEW:
-                gather = GATHER_SECONDS
-            if gather:
-                await asyncio.sleep(gather)
+            lanes = {self._lanes[key]: share for key, share in shares.items()}
+            if gather := gather_seconds(len(self._buffer), lanes, self._last_claim):
+                if await _first(gather, wake):
+                    wake.clear()
+                    await self._poll()
                 shares = self._share_out()
         return shares
 

@@ -1,7 +1,7 @@
 """Lanes: one per subscription; limits on deliveries in flight per endpoint and host. Pure."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from uuid import UUID
@@ -29,6 +29,8 @@ GATHER_SECONDS = 0.01
 # While so many wait to be sent, a claim is not urgent. With a thousand lanes it is not cheap.
 _ENOUGH = 512
 _MOST_TIMES = 2
+# A claim for fewer than these may wait for more room.
+_FEW = 64
 # The limits of the pause after a claim of everything that was due: a multiple of the time that the
 # claim took, seconds for each delivery in it, and a maximum.
 _PAUSE_TIMES = 4
@@ -236,15 +238,17 @@ def share_out(due: Collection[Lane], busy: Iterable[Lane], limits: EngineLimits)
     return shares
 
 
-def gather_seconds(waiting: int, claiming: Iterable[Lane]) -> float:
-    """How long a claim for these lanes may wait for more room, while `waiting` are not sent yet.
+def gather_seconds(waiting: int, shares: Mapping[Lane, int], last_claim: int) -> float:
+    """How long a claim of these shares may wait for more room, while attempts are in flight.
 
-    Not at all if one of them has nothing claimed: a backlog of others must not delay it.
+    Longer while much is `waiting` to be sent. If not much is, a claim of a few waits after a larger
+    one: responses make room one at a time. Not at all if one of the lanes has nothing claimed: it
+    has room, and the others must not delay it.
     """
-    times = min(_MOST_TIMES, waiting // _ENOUGH)
-    if not times or any(lane.claimed == 0 for lane in claiming):
+    if any(lane.claimed == 0 for lane in shares):
         return 0.0
-    return times * GATHER_SECONDS
+    few = last_claim > _FEW // 4 and sum(shares.values()) < _FEW
+    return max(min(_MOST_TIMES, waiting // _ENOUGH), few) * GATHER_SECONDS
 
 
 def pause_after_claim(took: float, claimed: int) -> float:
