@@ -64,19 +64,24 @@ class ClaimBuffer:
             hungry: list[tuple[str, Iterable[Lane]]] = []
             for host, lanes in groups:
                 again = []
+                room = free[host]
                 for lane in lanes:
-                    if free[host] <= 0:
+                    if room <= 0:
                         break
                     if now < lane.rests_until:
                         rests_until = min(rests_until or MANY, lane.rests_until)
                         continue
-                    left = min(lane.free, lane.waiting) - shares.get(lane, 0)
-                    number = usage.take(lane, min(step, left, free[host]), limits)
+                    share = shares.get(lane, 0)
+                    left = min(int(lane.limit) - lane.in_flight, lane.waiting) - share
+                    if left <= 0:
+                        continue
+                    number = usage.take(lane, min(step, left, room), limits)
                     if number:
-                        free[host] -= number
-                        shares[lane] = shares.get(lane, 0) + number
+                        room -= number
+                        shares[lane] = share + number
                         if left > number:
                             again.append(lane)
+                free[host] = room
                 if again:
                     hungry.append((host, again))
             groups = hungry

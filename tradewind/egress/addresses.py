@@ -60,8 +60,9 @@ _LOOPBACK_4 = IPv4Network("127.0.0.0/8")
 _LOOPBACK_6 = IPv6Address("::1")
 
 
+@lru_cache(maxsize=4096)
 def read(text: str) -> Address | None:
-    """The address that `text` spells in the one usual way, or None.
+    """The address that `text` spells in the one usual way, or None; the same object every time.
 
     `127.1`, `0x7f.0.0.1`, `127.0.0.01`, a zone (`fe80::1%eth0`) and IPv4 inside IPv6 in dotted form
     are not usual: some parsers read them, and they do not agree about what they mean.

@@ -66,7 +66,7 @@ class Exchange:
         self._opener = opener
         self._target: Target | None = None
         self._address: Address | None = None
-        self._pin = ""
+        self._port = 0
         self._limits = (0, 0)
         self._length = -1
         self._always_fresh = self._fresh = diagnosis
@@ -132,10 +132,9 @@ class Exchange:
 
     def _aim(self, curl: pycurl.Curl, target: Target, address: Address) -> None:
         curl.setopt(pycurl.URL, target.url)
-        pin = _pin(address, target.port)
-        if pin != self._pin:
-            curl.setopt(pycurl.CONNECT_TO, [pin])
-            self._pin = pin
+        if address is not self._address or target.port != self._port:
+            curl.setopt(pycurl.CONNECT_TO, [_pin(address, target.port)])
+            self._port = target.port
         self._target = target
         self._address = address
 
