@@ -30,6 +30,7 @@ EVENTS = 1000 * KILLS
 _PATIENCE_SECONDS = 120.0
 _STOPS = KILLS
 _LONGEST_STOP = 15.0
+_ANSWER_SECONDS = 0.5
 
 pytestmark = pytest.mark.xdist_group("killed deliveries")
 
@@ -230,9 +231,11 @@ def test_no_event_is_sent_twice_when_workers_are_told_to_stop_under_load(
                     until_received(sink, number * share + 10)
                     assert len(sink.seen) < sent
                     oldest = workers.tell_oldest_to_stop()
-                    sink.answers = True
                     told_at = time.monotonic()
                     workers.add()
+                    # The endpoint answers so late that a worker which does not wait has ended.
+                    time.sleep(_ANSWER_SECONDS)
+                    sink.answers = True
                     assert oldest.wait(_LONGEST_STOP) == 0
                     stops.append(time.monotonic() - told_at)
                     until_received(sink, sent)
