@@ -201,8 +201,8 @@ class Sender:
         began = perf_counter()
         try:
             target, resolved = self._read(url)
-            if resolved is None and (found := self._lookup.remembered(target.host)) is not None:
-                resolved = self._checked(found)
+            if resolved is None and (kept := self._lookup.remembered(target.host)) is not None:
+                resolved = self._checked(kept)
         except (UrlRejected, AddressBlocked) as error:
             done(_unsent(error, perf_counter() - began))
             return None
