@@ -193,3 +193,18 @@ async def test_a_wait_for_more_room_delays_nothing_that_has_room(
             answers.release(100)
     finally:
         answers.release(100)
+
+
+async def test_an_endpoint_that_fails_at_once_is_tried_again_after_its_rest(
+    db: Database, keyring: Keyring
+) -> None:
+    """Nothing else happens that would start another turn."""
+    # Its limit falls from FIRST to one in the first half of these; the others are tried one by one.
+    number = 4 * int(FIRST)
+    await queued_for(db, keyring, "http://127.0.0.1:9/", number)
+
+    async def attempted() -> bool:
+        return bool(await db.fetchval("SELECT count(*) = $1 FROM delivery_attempt", number))
+
+    async with running(db, keyring):
+        await until(attempted)
