@@ -25,8 +25,15 @@ def calls(system: System) -> int:
     return sum(value for name, value in counters.items() if name.endswith(".calls"))
 
 
-def message(order_id: str) -> str:
-    return f'{{"msgId":1,"type":"ORDER_ANNOUNCE_SENDGOODS","data":{{"orderId":{order_id}}}}}'
+def message(order_id: str, kind: str = "ANNOUNCE_SENDGOODS") -> str:
+    name = f"ORDER_BUYER_VIEW_{kind}"
+    return f'{{"msgId":1,"type":"{name}","data":{{"orderId":{order_id}}}}}'
+
+
+def notify(system: System, order_id: str, kind: str) -> int:
+    """Push a genuine notice; the status of the response."""
+    said = message(order_id, kind)
+    return push(system, said, signing.alibaba_notice(KEYS["sandbox"].secret, said))
 
 
 def test_a_forged_notice_is_refused_and_nobody_is_asked(quiet: System) -> None:
@@ -60,6 +67,25 @@ def test_a_genuine_notice_has_the_order_looked_at_and_is_no_fact_itself(quiet: S
     quiet.until_stored(other["id"], lambda row: row["next_sync_at"] > row["synced_at"])
     assert heard == 1
     assert quiet.stored(other["id"])["status"] == "paid"
+
+
+def test_a_notice_that_tells_nothing_new_has_no_order_looked_at(quiet: System) -> None:
+    order = quiet.paid()
+    hints = quiet.stored(order["id"])["hints"]
+
+    assert notify(quiet, order["order_id"], "BUYER_MAKE") == 200
+    assert notify(quiet, order["order_id"], "ORDER_PAY") == 200
+
+    assert quiet.stored(order["id"])["hints"] == hints
+
+
+def test_a_notice_of_a_payment_that_we_did_not_make_has_the_order_looked_at(quiet: System) -> None:
+    order = quiet.order()
+    quiet.market.advance(order["order_id"], "pay")
+
+    assert notify(quiet, order["order_id"], "ORDER_PAY") == 200
+
+    quiet.until_stored(order["id"], lambda row: row["status"] == "paid")
 
 
 def test_in_production_a_notice_with_the_published_demo_secret_is_refused(

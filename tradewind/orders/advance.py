@@ -37,7 +37,7 @@ from tradewind.storage.transaction import Tx, transaction
 
 _TICK = timedelta(milliseconds=1)
 
-# Announced when there is a job to be done at a marketplace.
+# Announced when there may be a job to be done at any marketplace.
 SUBMIT = "submit"
 _WAKING = frozenset({PlatformJob.PAY, PlatformJob.CANCEL})
 
@@ -85,6 +85,11 @@ class TakenStep:
     cause: Cause
     changes: Mapping[str, Mapping[str, object]]
     events: Sequence[Event]
+
+
+def submit_topic(platform: str) -> str:
+    """Announced when there is a job to be done at this marketplace."""
+    return f"{SUBMIT} {platform}"
 
 
 async def to(tx: Tx, order: Order, step: Order, cause: Cause) -> Order:
@@ -230,9 +235,10 @@ async def many(
     _keep_saved(orders, writes, saved)
     steps = [step for step in steps if step.after.id in orders]
     journal.append(tx, [event for step in steps for event in step.events])
-    # A worker that holds the lease of an order continues with its job by itself.
-    if any(write.job in _WAKING and write.job is not next_job(write.before) for write in writes):
-        tx.wake(SUBMIT)
+    for write in writes:
+        # A worker that holds the lease of an order continues with its job by itself.
+        if write.job in _WAKING and write.job is not next_job(write.before):
+            tx.wake(submit_topic(write.order.platform))
     _log(steps)
     return orders
 

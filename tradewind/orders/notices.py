@@ -2,9 +2,10 @@
 
 from tradewind.observability.logs import log
 from tradewind.orders import sql_leases
-from tradewind.orders.sync import SYNC
+from tradewind.orders.sync import sync_topic
 from tradewind.platforms.contract import NoticeRejected
 from tradewind.platforms.errors import PlatformNotConfigured
+from tradewind.platforms.model import Notice, NoticeSubject
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 
@@ -12,13 +13,13 @@ from tradewind.storage.pool import Database
 async def take_notice(
     db: Database, platforms: Platforms, name: str, headers: dict[str, str], body: bytes
 ) -> int:
-    """Make the orders due that a notice names; return how many of them are ours.
+    """Make the orders due that a notice names; return how many became due.
 
     A notice that is forged or cannot be read raises NoticeRejected.
     """
     connector = await platforms.connector(name)
     platform = connector.traits.platform
-    connection = await platforms.connections.find(platform)
+    connection = await platforms.connections.find_recent(platform)
     if connection is None:
         raise PlatformNotConfigured(platform)
     try:
@@ -27,8 +28,20 @@ async def take_notice(
     except NoticeRejected as rejected:
         log.warning("notice.rejected", platform=platform, reason=str(rejected))
         raise
-    due = await sql_leases.hint(db, platform, notice.order_ids) if notice.order_ids else 0
+    due = await _make_due(db, platform, notice)
     log.info("notice.taken", platform=platform, kind=notice.kind, id=notice.id, orders=due)
     if due:
-        db.wakeups.announce(SYNC)
+        db.wakeups.announce(sync_topic(platform))
     return due
+
+
+async def _make_due(db: Database, platform: str, notice: Notice) -> int:
+    """Make the orders due, but for those of which the notice tells nothing new.
+
+    An order of ours was read when it was created, and one that is paid was read since: most
+    notices of these two kinds are echoes of our own calls, and a read would show nothing.
+    """
+    if notice.subject is NoticeSubject.CREATED or not notice.order_ids:
+        return 0
+    but_paid = notice.subject is NoticeSubject.PAID
+    return await sql_leases.hint(db, platform, notice.order_ids, but_paid=but_paid)

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from tradewind.observability.logs import log
 from tradewind.orders import sql_leases
-from tradewind.orders.sync import SYNC
+from tradewind.orders.sync import sync_topic
 from tradewind.platforms.contract import Connector
 from tradewind.storage import sql as storage_sql
 from tradewind.storage.pool import Database
@@ -36,4 +36,4 @@ async def sync_modified(db: Database, connector: Connector) -> None:
     await sql_leases.save_synced_until(db, platform, until)
     if due:
         log.info("scheduled_sync.done", platform=platform, orders=due)
-        db.wakeups.announce(SYNC)
+        db.wakeups.announce(sync_topic(platform))

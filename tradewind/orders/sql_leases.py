@@ -217,8 +217,13 @@ async def mark_cancel_sent(db: Database, lease: UUID, order_id: UUID, *, sent: b
     )
 
 
-async def hint(db: Database, platform: str, order_ids: Sequence[str]) -> int:
-    """Make orders due now, because a notice says that they changed; return how many are ours."""
+async def hint(
+    db: Database, platform: str, order_ids: Sequence[str], *, but_paid: bool = False
+) -> int:
+    """Make orders of ours due now, because a notice says that they changed; return how many.
+
+    With `but_paid`, orders are left out of which the marketplace has shown that they are paid.
+    """
     records = await db.fetch(
         """
         UPDATE purchase_order AS o
@@ -230,12 +235,14 @@ async def hint(db: Database, platform: str, order_ids: Sequence[str]) -> int:
                      FROM platform_order AS placed
                      JOIN purchase_order AS ours ON ours.id = placed.purchase_order_id
                     WHERE placed.platform = $1 AND placed.order_id = ANY ($2::text[])
+                      AND NOT ($3 AND ours.platform_payment_status = 'paid')
                     ORDER BY ours.id
                       FOR UPDATE OF ours))
         RETURNING o.id
         """,
         platform,
         order_ids,
+        but_paid,
     )
     return len(records)
 

@@ -24,11 +24,14 @@ from tradewind.platforms.model import PlatformOrder, Refund
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 
-# Announced when an order should be synced now.
-SYNC = "sync"
 _SYNC = Cause("sync")
 # How many reads of a marketplace one batch makes.
 _READS = 4
+
+
+def sync_topic(platform: str) -> str:
+    """Announced when orders of this marketplace should be synced now."""
+    return f"sync {platform}"
 
 
 @dataclass(slots=True)

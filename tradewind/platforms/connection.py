@@ -89,6 +89,7 @@ class Connections:
         self._marketplaces = marketplaces
         self._clients = clients
         self._cached: dict[str, tuple[float, PlatformAccess]] = {}
+        self._recent: dict[str, tuple[float, Connection]] = {}
         self._refreshing: dict[str, asyncio.Task[PlatformAccess]] = {}
 
     async def access(self, platform: str, rejected: str | None = None) -> PlatformAccess:
@@ -108,6 +109,15 @@ class Connections:
     async def find(self, platform: str) -> Connection | None:
         row = await sql.find_connection(self._db, platform)
         return None if row is None else self._decrypt(platform, row)
+
+    async def find_recent(self, platform: str) -> Connection | None:
+        """Return the connection as it was at most CACHE_SECONDS ago."""
+        at, connection = self._recent.get(platform, (float("-inf"), None))
+        if connection is None or monotonic() - at >= CACHE_SECONDS:
+            connection = await self.find(platform)
+            if connection is not None:
+                self._recent[platform] = (monotonic(), connection)
+        return connection
 
     async def refresh_expiring(self, within: timedelta) -> None:
         """Refresh tokens that expire soon; a failure is logged, and tried again next time."""
@@ -147,6 +157,7 @@ class Connections:
     def forget(self, platform: str) -> None:
         """Drop our own copy and read the database again."""
         self._cached.pop(platform, None)
+        self._recent.pop(platform, None)
 
     async def _refreshed(self, platform: str, current: Connection) -> PlatformAccess:
         """Return the access that replaces the current one.

@@ -351,10 +351,22 @@ class Refund:
     raw_status: str
 
 
+class NoticeSubject(StrEnum):
+    """What happened to the orders of a notice."""
+
+    CREATED = "created"
+    PAID = "paid"
+    OTHER = "other"
+
+
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A notice from a marketplace: a hint to read these orders again, never a fact."""
+    """A notice from a marketplace: a hint to read these orders again, never a fact.
+
+    `subject` is what happened to the orders, if a later reading of an order tells as much.
+    """
 
     id: str
     kind: str
     order_ids: Sequence[str]
+    subject: NoticeSubject = NoticeSubject.OTHER

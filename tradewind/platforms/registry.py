@@ -3,13 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from time import monotonic
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from tradewind.egress.client import Client
 from tradewind.platforms.alibaba.marketplace import ALIBABA
-from tradewind.platforms.connection import CACHE_SECONDS, Connection, Connections
+from tradewind.platforms.connection import Connection, Connections
 from tradewind.platforms.contract import Capability, Connector, NoticeRejected, Traits
 from tradewind.platforms.errors import (
     CapabilityNotSupported,
@@ -104,7 +103,6 @@ class Platforms:
         self.connections = Connections(db, keyring, marketplaces, self.clients)
         self.oauth_states = OAuthStates(db, keyring)
         self.products = ProductCache(db)
-        self._configured: dict[str, float] = {}
         self._connectors: dict[tuple[str, Purpose], Connector] = {
             (platform, purpose): marketplaces[platform].connect(
                 paced_client, partial(self.connections.access, platform)
@@ -181,7 +179,7 @@ class Platforms:
         """
         platform = self.named(name)
         connector = self._connectors.get((platform, purpose))
-        if connector is None or not await self._is_configured(platform):
+        if connector is None or await self.connections.find_recent(platform) is None:
             raise PlatformNotConfigured(platform)
         return connector
 
@@ -208,12 +206,3 @@ class Platforms:
             )
             for platform, market in self._marketplaces.items()
         ]
-
-    async def _is_configured(self, platform: str) -> bool:
-        """Whether it has credentials; the answer may be a few seconds old."""
-        if monotonic() - self._configured.get(platform, float("-inf")) < CACHE_SECONDS:
-            return True
-        if await self.connections.find(platform) is None:
-            return False
-        self._configured[platform] = monotonic()
-        return True

@@ -36,10 +36,10 @@ from tradewind.imports.upload import IMPORTS
 from tradewind.observability import listener, metrics
 from tradewind.observability.logs import log
 from tradewind.operations.metrics import StateMetrics
-from tradewind.orders.advance import SUBMIT
+from tradewind.orders.advance import SUBMIT, submit_topic
 from tradewind.orders.platform_jobs import Submitter
 from tradewind.orders.scheduled_sync import sync_modified
-from tradewind.orders.sync import SYNC, sync_due
+from tradewind.orders.sync import sync_due, sync_topic
 from tradewind.platforms import product_cache
 from tradewind.platforms import sql as platform_sql
 from tradewind.platforms.configured_credentials import store_configured_credentials
@@ -155,15 +155,13 @@ async def _work(
     with ExitStack() as stack:
         submitters = {platform: Submitter(db) for platform in platforms.clients}
         for platform, submitter in submitters.items():
-            for name, step, purpose in (
-                (SYNC, partial(sync_due, db), Purpose.SYNC),
-                (SUBMIT, submitter.step, Purpose.CHANGE),
+            for topics, step, purpose in (
+                ([sync_topic(platform)], partial(sync_due, db), Purpose.SYNC),
+                ([submit_topic(platform), SUBMIT], submitter.step, Purpose.CHANGE),
             ):
-                wake = stack.enter_context(db.wakeups.waiting(name))
+                wake = stack.enter_context(db.wakeups.waiting(*topics))
                 work = partial(_at, platforms, platform, purpose, step)
-                loops.append(
-                    repeat(f"{name} {platform}", work, stop=stop, wake=wake, idle=_POLL_SECONDS)
-                )
+                loops.append(repeat(topics[0], work, stop=stop, wake=wake, idle=_POLL_SECONDS))
         due = stack.enter_context(db.wakeups.waiting(DELIVERIES))
         loops.append(engine.run(stop, due))
         unwanted = stack.enter_context(db.wakeups.waiting(CANCELLATIONS))

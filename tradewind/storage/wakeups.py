@@ -52,17 +52,18 @@ class Wakeups:
             self._sender = asyncio.create_task(self._send())
 
     @contextmanager
-    def waiting(self, topic: str) -> Iterator[asyncio.Event]:
-        """An event that is set whenever `topic` is announced, by any process, from now on."""
+    def waiting(self, *topics: str) -> Iterator[asyncio.Event]:
+        """An event that is set when any process announces one of the topics, from now on."""
         if self._listener is None or self._listener.done():
             self._listener = asyncio.create_task(self._listen())
         event = asyncio.Event()
-        events = self._waiting.setdefault(topic, set())
-        events.add(event)
+        for topic in topics:
+            self._waiting.setdefault(topic, set()).add(event)
         try:
             yield event
         finally:
-            events.discard(event)
+            for topic in topics:
+                self._waiting[topic].discard(event)
 
     async def close(self) -> None:
         """Stop listening; topics that were not sent yet are dropped."""

@@ -10,7 +10,7 @@ from platforms.alibaba.pushes import SECRET, push, told
 
 from tradewind.platforms.alibaba import notices
 from tradewind.platforms.contract import NoticeRejected
-from tradewind.platforms.model import Notice
+from tradewind.platforms.model import NoticeSubject
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,22 @@ from tradewind.platforms.model import Notice
     ],
 )  # fmt: skip
 def test_a_push_names_orders(kind: str, data: Any, expected: tuple[str, ...]) -> None:
-    assert notices.read(SECRET, told(kind, data)) == Notice("9007199254740993", kind, expected)
+    notice = notices.read(SECRET, told(kind, data))
+
+    assert (notice.id, notice.kind, notice.order_ids) == ("9007199254740993", kind, expected)
+
+
+@pytest.mark.parametrize(
+    ("kind", "subject"),
+    [
+        ("ORDER_BUYER_VIEW_BUYER_MAKE", NoticeSubject.CREATED),
+        ("ORDER_BUYER_VIEW_ORDER_PAY", NoticeSubject.PAID),
+        ("ORDER_BUYER_VIEW_ORDER_STEP_PAY", NoticeSubject.OTHER),
+        ("ORDER_BATCH_PAY", NoticeSubject.OTHER),
+    ],
+)
+def test_a_push_has_a_subject(kind: str, subject: NoticeSubject) -> None:
+    assert notices.read(SECRET, told(kind, {"orderId": 1})).subject is subject
 
 
 def test_the_documented_value_opens() -> None:

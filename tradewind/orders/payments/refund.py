@@ -19,7 +19,7 @@ from tradewind.orders.payments.errors import RefundRejected, RefundTooLarge
 from tradewind.orders.payments.model import Failure, NewRefund, OrderRefund
 from tradewind.orders.person import Person
 from tradewind.orders.rollup import GOT_MONEY
-from tradewind.orders.sync import SYNC
+from tradewind.orders.sync import sync_topic
 from tradewind.platforms.contract import Capability, Connector
 from tradewind.platforms.errors import CapabilityNotSupported, api_error
 from tradewind.platforms.failures import OutcomeUnknown, PlatformFailure, Rejected
@@ -122,7 +122,7 @@ async def _send(
     except OutcomeUnknown as unknown:
         log.warning("refund.unknown", order=order.reference, code=unknown.code)
         await sql_leases.hint(db, order.platform, [refund.order_id])
-        db.wakeups.announce(SYNC)
+        db.wakeups.announce(sync_topic(order.platform))
         return
     except PlatformFailure as failure:
         if not progress.is_returned:

@@ -7,11 +7,15 @@ from urllib.parse import parse_qsl
 from tradewind.platforms.alibaba import gateway, values
 from tradewind.platforms.contract import NoticeRejected
 from tradewind.platforms.failures import UnreadableResponse
-from tradewind.platforms.model import Notice
+from tradewind.platforms.model import Notice, NoticeSubject
 
 _MOST_FIELDS = 20
 _MOST_ORDERS = 100
 _LONGEST_ID = 64
+_SUBJECTS = {
+    "ORDER_BUYER_VIEW_BUYER_MAKE": NoticeSubject.CREATED,
+    "ORDER_BUYER_VIEW_ORDER_PAY": NoticeSubject.PAID,
+}
 # The fields that name orders: at the top, in ORDER_BATCH_PAY's `batchPay`, in a parcel's list.
 _ORDER_ID_FIELDS = frozenset({"orderid", "orderids", "orderidlist", "tradeid"})
 
@@ -25,10 +29,12 @@ def read(secret: str, body: bytes) -> Notice:
         raise NoticeRejected("The notice is not signed with our application's secret.")
     try:
         message = values.decode(form.get("message", "").encode())
+        kind = values.need(message.get("type"), "type")
         return Notice(
             id=values.need(message.get("msgId"), "msgId")[:_LONGEST_ID],
-            kind=values.need(message.get("type"), "type"),
+            kind=kind,
             order_ids=tuple(dict.fromkeys(_order_ids(message.get("data"))))[:_MOST_ORDERS],
+            subject=_SUBJECTS.get(kind, NoticeSubject.OTHER),
         )
     except (UnreadableResponse, RecursionError):
         raise NoticeRejected("The notice is signed, but unreadable.") from None
