@@ -1,6 +1,7 @@
 """The rate of calls to a marketplace: changes first, and reads share fairly."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from time import perf_counter
 from uuid import UUID
 
@@ -55,6 +56,28 @@ async def test_changes_may_use_all_of_the_budget_and_leave_nothing_to_reads(db: 
     assert await exhaust(db, [Purpose.CHANGE]) == {Purpose.CHANGE: 40}
 
     assert await exhaust(db, READS) == dict.fromkeys(READS, 0)
+
+
+async def test_the_calls_of_a_change_are_taken_together_and_none_too_many(db: Database) -> None:
+    processes = [paced(db, "sandbox", RATE, Purpose.CHANGE) for _ in range(2)]
+    calls = 0
+    with suppress(BudgetUsedUp):
+        for number in range(100):
+            await processes[number % 2](0)
+            calls += 1
+
+    # What one process has taken, and does not need, the other cannot use.
+    assert 36 <= calls <= 40
+
+
+async def test_while_half_of_the_burst_is_free_one_statement_takes_several_calls(
+    db: Database,
+) -> None:
+    call = paced(db, "sandbox", RATE, Purpose.CHANGE)
+    for _ in range(2):
+        await call(0)
+
+    assert await exhaust(db, [Purpose.CHANGE]) == {Purpose.CHANGE: 35}
 
 
 async def test_refreshes_of_one_account_leave_room_for_those_of_another(db: Database) -> None:

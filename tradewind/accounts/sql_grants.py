@@ -31,6 +31,8 @@ async def find_shared_control(
     approver. If there are any, the approver is one as well: what its account does may be done by
     them. `requested` are the requesters, and all that within the window could choose the password
     of one. A chain ends with its first grant that leaves the window.
+
+    The statement is planned once: the sub-select hides the number of ids (see `events/sql.py`).
     """
     rows = await db.fetch(
         """
@@ -53,7 +55,7 @@ async def find_shared_control(
         ),
         requested (requester, id, until) AS (
             SELECT requester, requester, 'infinity'::timestamptz
-              FROM unnest($2::uuid[]) AS asked (requester)
+              FROM unnest((SELECT $2::uuid[])) AS asked (requester)
             UNION
             SELECT requested.requester, recent.granted_by, least(requested.until, recent.until)
               FROM requested

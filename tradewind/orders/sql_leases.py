@@ -223,6 +223,8 @@ async def hint(
     """Make orders of ours due now, because a notice says that they changed; return how many.
 
     With `but_paid`, orders are left out of which the marketplace has shown that they are paid.
+
+    The statement is planned once: the sub-selects hide the number of ids (see `events/sql.py`).
     """
     records = await db.fetch(
         """
@@ -234,7 +236,8 @@ async def hint(
                    SELECT ours.id
                      FROM platform_order AS placed
                      JOIN purchase_order AS ours ON ours.id = placed.purchase_order_id
-                    WHERE placed.platform = $1 AND placed.order_id = ANY ($2::text[])
+                    WHERE placed.platform = $1
+                      AND placed.order_id = ANY ((SELECT $2::text[])::text[])
                       AND NOT ($3 AND ours.platform_payment_status = 'paid')
                     ORDER BY ours.id
                       FOR UPDATE OF ours))

@@ -11,9 +11,13 @@ from tradewind.platforms.failures import BudgetUsedUp
 from tradewind.platforms.paced_client import Pace
 from tradewind.storage.pool import Database
 from tradewind.web import limits
-from tradewind.web.limits import Rate
+from tradewind.web.limits import Budget, Rate
 
 _SECOND = 1_000_000
+# A change is several calls: an order is previewed, created and read. While at least half of the
+# burst is free, the calls of the next second are taken from the budget together.
+_TOGETHER = 4
+_TOGETHER_SECONDS = 1.0
 
 
 class Purpose(StrEnum):
@@ -31,22 +35,46 @@ class _Limit:
 
     It may use `share` of the rate, and leaves `reserve` of the burst to purposes with a smaller
     reserve: while it is at its limit, their calls still start immediately. Without `waits`, a call
-    that exceeds the budget fails immediately.
+    that exceeds the budget fails immediately. With `together`, one statement takes several calls.
     """
 
     share: float
     reserve: float
     waits: bool = True
+    together: bool = False
 
 
 _LIMITS: Mapping[Purpose, _Limit] = {
-    Purpose.CHANGE: _Limit(share=1, reserve=0),
+    Purpose.CHANGE: _Limit(share=1, reserve=0, together=True),
     Purpose.SYNC: _Limit(share=1 / 2, reserve=1 / 8),
     Purpose.REFRESH: _Limit(share=1 / 2, reserve=1 / 4, waits=False),
     Purpose.BROWSE: _Limit(share=1 / 2, reserve=1 / 4),
 }
 # The share of the marketplace's rate that the refreshes of a single account may use.
 _ACCOUNT_SHARE = 1 / 4
+
+
+class _Taken:
+    """Calls that were taken from the budget and not made yet."""
+
+    def __init__(self) -> None:
+        self.is_half_free = False
+        self._calls = 0
+        self._until = 0.0
+
+    def use_one(self) -> bool:
+        """Use one of the calls; False: there is none."""
+        if perf_counter() > self._until:
+            self._calls = 0
+        if self._calls == 0:
+            return False
+        self._calls -= 1
+        return True
+
+    def add(self, calls: int, budget: Budget) -> None:
+        self.is_half_free = budget.remaining * 2 >= budget.rate.burst
+        self._calls += calls
+        self._until = perf_counter() + _TOGETHER_SECONDS
 
 
 def paced(db: Database, platform: str, rate: Rate, purpose: Purpose) -> Pace:
@@ -57,10 +85,16 @@ def paced(db: Database, platform: str, rate: Rate, purpose: Purpose) -> Pace:
     if limit.share < 1:
         budgets.insert(0, (f"platform:{platform}:{purpose}", _part(rate, limit.share)))
 
+    taken = _Taken()
+
     async def wait(seconds: float) -> None:
+        if taken.use_one():
+            return
+        number = _TOGETHER if limit.together and taken.is_half_free else 1
         deadline = perf_counter() + (seconds if limit.waits else 0)
         for subject, budget_rate in budgets:
-            await _take(db, platform, subject, budget_rate, deadline)
+            granted, budget = await _take(db, platform, subject, budget_rate, number, deadline)
+            taken.add(granted - 1, budget)
 
     return wait
 
@@ -72,12 +106,14 @@ async def may_refresh(db: Database, platform: str, rate: Rate, account_id: UUID)
     return granted
 
 
-async def _take(db: Database, platform: str, subject: str, rate: Rate, deadline: float) -> None:
-    """Take one call from a budget; BudgetUsedUp if none is free before the deadline."""
+async def _take(
+    db: Database, platform: str, subject: str, rate: Rate, number: int, deadline: float
+) -> tuple[int, Budget]:
+    """Take up to `number` calls from a budget; BudgetUsedUp if none is free before the deadline."""
     while True:
-        granted, budget = await limits.take(db, subject, rate)
+        granted, budget = await limits.take_several(db, subject, rate, number)
         if granted:
-            return
+            return granted, budget
         missing = budget.debt + rate.step - rate.burst * rate.step
         pause = max(missing / _SECOND, 0.001)
         if perf_counter() + pause > deadline:

@@ -86,11 +86,17 @@ class RateLimited(CarriesBudget, TooMany):
 async def take_once(db: Database, subject: str, *, within: timedelta) -> bool:
     """Whether this is the first call for `subject` within this time, in any process."""
     step = int(within.total_seconds() * _SECOND)
-    granted, _ = await sql.take_one(db, subject, step=step, burst=1)
-    return granted
+    granted, _ = await sql.take(db, subject, step=step, burst=1)
+    return granted > 0
 
 
 async def take(db: Database, subject: str, rate: Rate) -> tuple[bool, Budget]:
     """Take one request from the budget of `subject`; whether it fits, and what is left."""
-    granted, debt = await sql.take_one(db, subject, step=rate.step, burst=rate.burst)
+    granted, budget = await take_several(db, subject, rate, 1)
+    return granted > 0, budget
+
+
+async def take_several(db: Database, subject: str, rate: Rate, number: int) -> tuple[int, Budget]:
+    """Take up to `number` requests from the budget of `subject`; how many fit, and what is left."""
+    granted, debt = await sql.take(db, subject, step=rate.step, burst=rate.burst, number=number)
     return granted, Budget(rate, debt)

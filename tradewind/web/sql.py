@@ -12,19 +12,22 @@ from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx
 
 
-async def take_one(db: Database, subject: str, *, step: int, burst: int) -> tuple[bool, int]:
-    """Take one request from a budget: whether it was granted, and the debt afterwards."""
+async def take(
+    db: Database, subject: str, *, step: int, burst: int, number: int = 1
+) -> tuple[int, int]:
+    """Take up to `number` requests from a budget: how many, and the debt afterwards."""
     row = await db.fetchrow(
         """
         SELECT granted, debt
           FROM take_from_budgets(
-                   ARRAY[$1], ARRAY[1::bigint], ARRAY[$2::bigint], ARRAY[$3::bigint])
+                   ARRAY[$1], ARRAY[$4::bigint], ARRAY[$2::bigint], ARRAY[$3::bigint])
         """,
         subject,
         step,
         burst,
+        number,
     )
-    return (False, 0) if row is None else (row["granted"] == 1, row["debt"])
+    return (0, 0) if row is None else (row["granted"], row["debt"])
 
 
 async def delete_full_budgets(db: Database) -> None:
