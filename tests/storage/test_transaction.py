@@ -10,6 +10,7 @@ import pytest
 from tradewind.observability import logs
 from tradewind.storage.errors import DatabaseAway
 from tradewind.storage.pool import Database
+from tradewind.storage.statements import Part
 from tradewind.storage.transaction import Tx, transaction
 
 
@@ -83,6 +84,54 @@ async def test_what_is_deferred_is_written_once_as_the_last_act(notes: Database)
 
     assert calls == [[11, 12, 13]]
     assert await kept(notes) == [2, 11, 12, 13, 100, 101]
+
+
+def note(number: int) -> Part:
+    return lambda after: (f"INSERT INTO note VALUES (${after + 1})", [number])  # noqa: S608
+
+
+async def test_what_is_written_last_needs_no_statement_of_its_own(notes: Database) -> None:
+    async def write(tx: Tx, numbers: Sequence[int]) -> None:
+        query = "WITH now AS (SELECT count(*) AS count FROM note) SELECT count FROM now WHERE $1"
+        counts.append(await tx.fetchval_last(query, bool(numbers)))
+        counts.append(await tx.fetchval("SELECT count(*) FROM note"))
+
+    counts: list[int] = []
+    async with transaction(notes) as tx:
+        tx.write_last(note(1))
+        tx.before_commit(write, [11])
+        tx.write_last(note(2))
+        await tx.execute("INSERT INTO note VALUES (3)")
+
+    assert counts == [1, 3]
+    assert await kept(notes) == [1, 2, 3]
+
+
+@pytest.mark.parametrize("number", [1, 2, 10, 11, 35])
+async def test_what_is_written_last_is_written_without_another_statement(
+    notes: Database, number: int
+) -> None:
+    async with transaction(notes) as tx:
+        for each in range(number):
+            tx.write_last(note(each))
+
+    assert await kept(notes) == [*range(number)]
+
+
+async def test_a_conflict_of_what_is_written_last_is_the_error_that_it_names(
+    notes: Database,
+) -> None:
+    async def work(conflicts: dict[str, Exception]) -> None:
+        async with transaction(notes) as tx:
+            await tx.execute("INSERT INTO note VALUES (1)")
+            tx.write_last(note(1), conflicts)
+
+    with pytest.raises(ZeroDivisionError):
+        await work({"note_pkey": ZeroDivisionError("ours")})
+    with pytest.raises(asyncpg.UniqueViolationError):
+        await work({"another": ZeroDivisionError("ours")})
+
+    assert await kept(notes) == []
 
 
 async def test_what_is_deferred_is_not_written_after_an_error(notes: Database) -> None:

@@ -67,7 +67,7 @@ async def make_thing(
         await counter.gate.wait()
         counter.effects += 1
         made = ThingOut(number=counter.effects, name=body.name)
-        await stored.store(tx, made, pending=pending)
+        stored.store(tx, made, pending=pending)
     if body.name == "later":
         made = ThingOut(number=made.number, name="fuller")
         await stored.replace(db, made)
@@ -88,7 +88,7 @@ async def polish_thing(
         )
         await stored.claim(tx)
         made = ThingOut(number=0, name=thing)
-        await stored.store(tx, made)
+        stored.store(tx, made)
     return made
 
 

@@ -95,6 +95,4 @@ async def change_roles(db: Database, by: Actor, account_id: UUID, roles: Sequenc
 
 
 async def _record(tx: Tx, by: Actor, action: str, account: Account, **details: object) -> None:
-    await record(
-        tx, by, action, account_id=account.id, subject=ids.ACCOUNT.show(account.id), **details
-    )
+    record(tx, by, action, account_id=account.id, subject=ids.ACCOUNT.show(account.id), **details)

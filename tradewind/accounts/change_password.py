@@ -115,7 +115,7 @@ async def _set(tx: Tx, hashed: str, by: Actor, account_id: UUID) -> None:
 
 
 async def _record(tx: Tx, by: Actor, action: str, account_id: UUID) -> None:
-    await record(tx, by, action, account_id=account_id, subject=ids.ACCOUNT.show(account_id))
+    record(tx, by, action, account_id=account_id, subject=ids.ACCOUNT.show(account_id))
 
 
 def _hash(key: bytes, token: str) -> bytes:

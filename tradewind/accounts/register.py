@@ -45,7 +45,7 @@ async def register(
             await grants.record_grant(tx, by, account.id, Grant.ROLE)
         if password is not None:
             await grants.record_grant(tx, by, account.id, Grant.PASSWORD)
-        await record(
+        record(
             tx,
             by,
             "account.created",

@@ -82,7 +82,7 @@ async def delete_address(db: Database, by: Actor, account_id: UUID, address_id: 
         if not await sql.delete_address(tx, account_id, address_id):
             raise ResourceNotFound(ids.ADDRESS)
         subject = ids.ADDRESS.show(address_id)
-        await record(tx, by, "address.deleted", account_id=account_id, subject=subject)
+        record(tx, by, "address.deleted", account_id=account_id, subject=subject)
 
 
 def _changed(address: Address, changes: AddressChanges) -> Address:
@@ -105,7 +105,7 @@ def _with_full_names(address: Address) -> Address:
 
 async def _audit(tx: Tx, by: Actor, action: str, saved: SavedAddress) -> None:
     """Record the act without the address itself: people's addresses stay in one table."""
-    await record(
+    record(
         tx,
         by,
         action,

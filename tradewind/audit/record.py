@@ -9,18 +9,18 @@ import msgspec
 from tradewind import ids
 from tradewind.audit import sql
 from tradewind.audit.model import Actor
+from tradewind.storage.statements import Part
 from tradewind.storage.transaction import Tx
 
 
-async def record(
+def record(
     tx: Tx, by: Actor, action: str, *, account_id: UUID | None, subject: str, **details: object
 ) -> None:
     """Record that `by` did `action` to `subject`; `account_id` is the account that it concerns.
 
     Of a URL in the details only scheme, host, port and path are kept.
     """
-    statement, args = entry(by, action, account_id, subject, details)
-    await tx.execute(statement, *args)
+    tx.write_last(entry(by, action, account_id, subject, details))
 
 
 def entry(
@@ -29,16 +29,14 @@ def entry(
     account_id: UUID | None,
     subject: str,
     details: Mapping[str, object],
-    *,
-    after: int = 0,
-) -> tuple[str, list[object]]:
-    """The same as a statement with its arguments, to be a part of the statement of the act.
-
-    Its arguments come `after` those of that statement.
-    """
+) -> Part:
+    """The same as a part of the statement of the act."""
     kept = {name: without_secrets(value) for name, value in details.items()}
     encoded = msgspec.json.encode(kept).decode()
-    return sql.insert_entry(ids.new(), by, action, account_id, subject, encoded, after=after)
+    entry_id = ids.new()
+    return lambda after: sql.insert_entry(
+        entry_id, by, action, account_id, subject, encoded, after=after
+    )
 
 
 def without_secrets(value: object) -> object:

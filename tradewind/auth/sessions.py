@@ -112,7 +112,7 @@ async def end_other_sessions(db: Database, by: Actor, account_id: UUID, kept: UU
 async def _record_end(
     tx: Tx, by: Actor, account_id: UUID, session_id: UUID, *, reason: str = "ended_by_owner"
 ) -> None:
-    await record(
+    record(
         tx,
         by,
         "session.ended",

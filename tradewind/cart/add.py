@@ -56,7 +56,7 @@ async def add_to_cart(
         await sql.lock_cart(tx, account_id)
         lines = await sql.list_lines(tx, account_id)
         added = await _add(tx, account_id, lines, detail.platform, detail.product, quantities)
-        await idempotency.store(tx, added)
+        idempotency.store(tx, added)
     return added
 
 

@@ -67,7 +67,7 @@ async def check_out(
     checkout = replace(checkout, groups=groups, in_progress=False)
     if checkout.is_complete:
         async with transaction(db) as tx:
-            await idempotency.store(tx, checkout)
+            idempotency.store(tx, checkout)
     return checkout
 
 
@@ -161,7 +161,7 @@ class _Acceptance:
     async def claim(self, tx: Tx) -> None:
         pass
 
-    async def store(self, tx: Tx, result: Order, *, pending: timedelta | None = None) -> None:
+    def store(self, tx: Tx, result: Order, *, pending: timedelta | None = None) -> None:
         pass
 
     async def store_with(
@@ -180,8 +180,11 @@ class _Acceptance:
             await tx.execute(effect.sql, *effect.args)
             await sql.set_order(tx, self.checkout.id, self.group.number, result.id)
 
-    async def replace(self, db: Database | Tx, result: Order) -> bool:  # noqa: ARG002
+    async def replace(self, db: Database, result: Order) -> bool:  # noqa: ARG002
         return True
+
+    def replace_in(self, tx: Tx, result: Order) -> None:
+        pass
 
     async def release(self, tx: Tx) -> None:
         pass

@@ -18,9 +18,7 @@ async def hold(db: Database, by: Actor, reason: str) -> bool:
     async with transaction(db) as tx:
         begun = await sql_hold.begin_hold(tx, reason)
         if begun:
-            await record(
-                tx, by, "deliveries.held", account_id=None, subject=_SUBJECT, reason=reason
-            )
+            record(tx, by, "deliveries.held", account_id=None, subject=_SUBJECT, reason=reason)
     return begun
 
 
@@ -29,6 +27,6 @@ async def release(db: Database, by: Actor) -> bool:
     async with transaction(db) as tx:
         ended = await sql_hold.end_hold(tx)
         if ended:
-            await record(tx, by, "deliveries.released", account_id=None, subject=_SUBJECT)
+            record(tx, by, "deliveries.released", account_id=None, subject=_SUBJECT)
             tx.wake(DELIVERIES)
     return ended

@@ -26,7 +26,7 @@ async def append(tx: Tx, events: Sequence[Event]) -> int:
     that a plan for this number is worth making each time, and planning takes longer than the rest:
     the sub-select hides it. OFFSET 0 has subscriptions read by their account's part of the index.
     """
-    queued: int = await tx.fetchval(
+    queued: int = await tx.fetchval_last(
         """
         WITH appended AS (
             SELECT appended.*,

@@ -13,6 +13,7 @@ from tradewind.imports import sql
 from tradewind.orders.idempotency import Statement
 from tradewind.orders.model import Order
 from tradewind.storage.pool import Database
+from tradewind.storage.statements import Part, joined
 from tradewind.storage.transaction import Tx
 
 
@@ -42,30 +43,30 @@ class Placement:
     async def claim(self, tx: Tx) -> None:
         """Nothing to do: `store` fails if there is a placement."""
 
-    async def store(self, tx: Tx, result: Order, *, pending: timedelta | None = None) -> None:
-        try:
-            await sql.insert_placement(tx, self.import_id, self.number, self.account_id, result.id)
-        except asyncpg.UniqueViolationError as error:
-            raise self._translated(error) from None
+    def store(self, tx: Tx, result: Order, *, pending: timedelta | None = None) -> None:
+        tx.write_last(self._insert(result), conflicts={sql.PLACEMENT_KEY: AlreadyPlaced()})
 
     async def store_with(
         self, db: Database, result: Order, effect: Statement, *, pending: timedelta
     ) -> None:
         """Accept the order and link it, or raise AlreadyPlaced and accept nothing."""
+        statement, args = joined([self._insert(result)], effect.sql, effect.args)
         try:
-            await sql.insert_placement_with(
-                db, self.import_id, self.number, self.account_id, result.id, effect
-            )
+            await db.execute(statement, *args)
         except asyncpg.UniqueViolationError as error:
-            raise self._translated(error) from None
+            if error.constraint_name != sql.PLACEMENT_KEY:
+                raise
+            raise AlreadyPlaced from None
 
-    async def replace(self, db: Database | Tx, result: Order) -> bool:
+    async def replace(self, db: Database, result: Order) -> bool:
         """Nothing to replace: the link is final."""
         return True
+
+    def replace_in(self, tx: Tx, result: Order) -> None:
+        """Likewise."""
 
     async def release(self, tx: Tx) -> None:
         await sql.delete_placement(tx, self.import_id, self.number)
 
-    @staticmethod
-    def _translated(error: asyncpg.UniqueViolationError) -> Exception:
-        return AlreadyPlaced() if error.constraint_name == sql.PLACEMENT_KEY else error
+    def _insert(self, order: Order) -> Part:
+        return sql.insert_placement(self.import_id, self.number, self.account_id, order.id)

@@ -21,8 +21,8 @@ from tradewind.imports.model import (
     RowError,
     RunningImport,
 )
-from tradewind.orders.idempotency import Statement
 from tradewind.storage.pool import Database
+from tradewind.storage.statements import Part
 from tradewind.storage.transaction import Tx
 
 PLACEMENT_KEY = "import_placement_once"
@@ -395,40 +395,18 @@ async def find_placement(db: Database, import_id: UUID, number: int) -> Placemen
     return PlacementFound(row["order_id"], row["now"])
 
 
-async def insert_placement(
-    tx: Tx, import_id: UUID, number: int, account_id: UUID, order_id: UUID
-) -> None:
-    await tx.execute(
-        """
-        INSERT INTO import_placement (import_id, number, account_id, purchase_order_id)
-        VALUES ($1, $2, $3, $4)
-        """,
-        import_id,
-        number,
-        account_id,
-        order_id,
-    )
+def insert_placement(import_id: UUID, number: int, account_id: UUID, order_id: UUID) -> Part:
+    """Return the part of a statement that records which order an order of the import became."""
 
-
-async def insert_placement_with(
-    db: Database, import_id: UUID, number: int, account_id: UUID, order_id: UUID, effect: Statement
-) -> None:
-    """Accept an order and record that it is this one of the import, in one statement."""
-    p = [f"${len(effect.args) + number}" for number in range(1, 5)]
-    rest = effect.sql.lstrip().removeprefix("WITH")
-    await db.execute(
-        f"""
-        WITH placement AS (
+    def insert(after: int) -> tuple[str, Sequence[object]]:
+        p = ", ".join(f"${after + argument}" for argument in range(1, 5))
+        statement = f"""
             INSERT INTO import_placement (import_id, number, account_id, purchase_order_id)
-            VALUES ({", ".join(p)})
-        ), {rest}
-        """,  # noqa: S608 - numbers of parameters, and a statement of our own
-        *effect.args,
-        import_id,
-        number,
-        account_id,
-        order_id,
-    )
+            VALUES ({p})
+            """  # noqa: S608 - numbers of parameters
+        return statement, [import_id, number, account_id, order_id]
+
+    return insert
 
 
 async def delete_placement(tx: Tx, import_id: UUID, number: int) -> None:

@@ -33,6 +33,7 @@ from tradewind.orders.person import Person
 from tradewind.orders.sql import OrderWrite, Saved, TimelineWrite
 from tradewind.platforms.model import PlatformOrder
 from tradewind.storage.pool import Database
+from tradewind.storage.statements import joined
 from tradewind.storage.transaction import Tx, transaction
 
 _TICK = timedelta(milliseconds=1)
@@ -141,16 +142,14 @@ async def accept(
 
 
 def _audited(statement: Statement, by: Actor, order: Order) -> Statement:
-    insert, args = audit.entry(
+    entry = audit.entry(
         by,
         "order.placed",
         order.account_id,
         order.reference,
         {"platform": order.platform, "amount_fen": order.expected_fen},
-        after=len(statement.args),
     )
-    rest = statement.sql.lstrip().removeprefix("WITH")
-    return Statement(f"WITH audited AS ({insert}), {rest}", [*statement.args, *args])
+    return Statement(*joined([entry], statement.sql, statement.args))
 
 
 async def unlocked(

@@ -46,14 +46,14 @@ async def cancel(
             step = decide.cancel_requested(order, by)
             order = await advance.to(tx, order, step, Cause("cancel", by))
             if by.agent_actor is not None:
-                await record(
+                record(
                     tx,
                     by.agent_actor,
                     "order.cancel_requested",
                     account_id=order.account_id,
                     subject=order.reference,
                 )
-        await idempotency.store(tx, order, pending=PENDING)
+        idempotency.store(tx, order, pending=PENDING)
     rejections: list[Rejected] = []
     await background_tasks.within(_PATIENCE_SECONDS, _now(db, platforms, order, rejections))
     if rejections:

@@ -36,9 +36,7 @@ class Idempotency(Protocol[Result_contra]):
         """Go on only if the request is new. Call it first in the transaction of the effect."""
         ...
 
-    async def store(
-        self, tx: Tx, result: Result_contra, *, pending: timedelta | None = None
-    ) -> None:
+    def store(self, tx: Tx, result: Result_contra, *, pending: timedelta | None = None) -> None:
         """Store the result with the effect: a repeat gets it even if we die before we respond.
 
         A `pending` one is about to be replaced: until then, or for that long, a repeat gets
@@ -52,8 +50,12 @@ class Idempotency(Protocol[Result_contra]):
         """Store a pending result and have the effect in one statement: both happen, or neither."""
         ...
 
-    async def replace(self, db: Database | Tx, result: Result_contra) -> bool:
+    async def replace(self, db: Database, result: Result_contra) -> bool:
         """Replace a pending result by the final one; False: it was replaced before."""
+        ...
+
+    def replace_in(self, tx: Tx, result: Result_contra) -> None:
+        """Replace a pending result with the effect, unless it was replaced before."""
         ...
 
     async def release(self, tx: Tx) -> None:

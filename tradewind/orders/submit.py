@@ -188,7 +188,7 @@ async def _save(
         return await advance.record(db, order, give_back, plan)
     async with transaction(db) as tx:
         after = await advance.unlocked(tx, order, plan, give_back)
-        await idempotency.replace(tx, after)
+        idempotency.replace_in(tx, after)
     return after
 
 

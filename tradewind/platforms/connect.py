@@ -72,7 +72,7 @@ async def connect(
         await platforms.connections.store_app(tx, platform, app_key, app_secret)
         if tokens is not None:
             await platforms.connections.store_tokens(tx, platform, tokens)
-        await record(
+        record(
             tx,
             by,
             "platform.connected",
@@ -94,7 +94,7 @@ async def disconnect(db: Database, platforms: Platforms, by: Actor, name: str) -
     async with transaction(db) as tx:
         if not await sql.disconnect(tx, platform):
             raise PlatformNotConfigured(platform)
-        await record(tx, by, "platform.disconnected", account_id=None, subject=platform)
+        record(tx, by, "platform.disconnected", account_id=None, subject=platform)
     platforms.connections.forget(platform)
 
 

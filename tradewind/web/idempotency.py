@@ -14,6 +14,7 @@ import msgspec
 from tradewind.errors import Conflict, Invalid, Malformed
 from tradewind.storage import sql as storage_sql
 from tradewind.storage.pool import Database
+from tradewind.storage.statements import joined
 from tradewind.storage.transaction import Tx
 from tradewind.web import sql
 from tradewind.web.response import Response
@@ -148,15 +149,16 @@ class StoredResponse(Generic[Result]):
             raise RequestInFlight
         self._raise_if_stored(stored)
 
-    async def store(self, tx: Tx, result: Result, *, pending: timedelta | None = None) -> None:
+    def store(self, tx: Tx, result: Result, *, pending: timedelta | None = None) -> None:
         """Store the response with the effect. A `pending` one is about to be replaced."""
         if self.key is None:
             return
-        statement, args = sql.insert_response(self._row(result), pending)
-        try:
-            await tx.execute(statement, *args)
-        except asyncpg.UniqueViolationError:  # the first request committed after our snapshot
-            raise RequestInFlight from None
+        row = self._row(result)
+        tx.write_last(
+            lambda after: sql.insert_response(row, pending, after=after),
+            # Then the first request has committed after our snapshot.
+            conflicts={sql.RESPONSE_KEY: RequestInFlight()},
+        )
 
     async def store_with(
         self, db: Database, result: Result, effect: Effect, *, pending: timedelta
@@ -165,10 +167,12 @@ class StoredResponse(Generic[Result]):
         if self.key is None:
             await db.execute(effect.sql, *effect.args)
             return
-        insert, args = sql.insert_response(self._row(result), pending, after=len(effect.args))
-        rest = effect.sql.lstrip().removeprefix("WITH")
+        row = self._row(result)
+        statement, args = joined(
+            [lambda after: sql.insert_response(row, pending, after=after)], effect.sql, effect.args
+        )
         try:
-            await db.execute(f"WITH response AS ({insert}), {rest}", *effect.args, *args)
+            await db.execute(statement, *args)
         except asyncpg.UniqueViolationError as error:
             if error.constraint_name != sql.RESPONSE_KEY:
                 raise
@@ -177,9 +181,15 @@ class StoredResponse(Generic[Result]):
         await self.check(db)
         raise RequestInFlight  # it was released again
 
-    async def replace(self, db: Database | Tx, result: Result) -> bool:
+    async def replace(self, db: Database, result: Result) -> bool:
         """Replace a pending response; False: it was replaced before."""
         return self.key is None or await sql.replace_response(db, self._row(result))
+
+    def replace_in(self, tx: Tx, result: Result) -> None:
+        """Replace a pending response, unless it was replaced before, with the effect."""
+        if self.key is not None:
+            row = self._row(result)
+            tx.write_last(lambda after: sql.update_response(row, after=after))
 
     async def release(self, tx: Tx) -> None:
         """Forget the request: it had no effect after all, and may be sent again."""

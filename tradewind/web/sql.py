@@ -127,21 +127,26 @@ def insert_response(
     return statement, [*_values(row), pending]
 
 
-async def replace_response(db: Database | Tx, row: ResponseRow) -> bool:
+async def replace_response(db: Database, row: ResponseRow) -> bool:
     """Replace a response that waits to be replaced; return whether there was one."""
-    status = await db.execute(
-        """
+    statement, args = update_response(row)
+    return await db.execute(statement, *args) == "UPDATE 1"
+
+
+def update_response(row: ResponseRow, *, after: int = 0) -> tuple[str, Sequence[object]]:
+    """Return the statement that replaces a response; its arguments come `after` so many others."""
+    p = [f"${after + number}" for number in range(1, 9)]
+    statement = f"""
         UPDATE idempotency_key
-           SET status = $5, headers = $6, content_type = $7, body = $8, pending_until = NULL
-         WHERE account_id = $1
-           AND route = $2
-           AND key = $3
-           AND fingerprint = $4
+           SET status = {p[4]}, headers = {p[5]}, content_type = {p[6]}, body = {p[7]},
+               pending_until = NULL
+         WHERE account_id = {p[0]}
+           AND route = {p[1]}
+           AND key = {p[2]}
+           AND fingerprint = {p[3]}
            AND pending_until IS NOT NULL
-        """,
-        *_values(row),
-    )
-    return status == "UPDATE 1"
+        """  # noqa: S608 - these are numbers of parameters
+    return statement, _values(row)
 
 
 def _values(row: ResponseRow) -> Sequence[object]:

@@ -23,7 +23,7 @@ async def switch_off_failing(db: Database) -> None:
         for subscription in failing:
             tx.wake(CANCELLATIONS)
             shown = ids.SUBSCRIPTION.show(subscription.id)
-            await record(
+            record(
                 tx,
                 _SYSTEM,
                 "webhook.switched_off",

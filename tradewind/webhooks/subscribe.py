@@ -209,7 +209,7 @@ def _audited(changes: SubscriptionChanges) -> dict[str, object]:
 async def _audit(
     tx: Tx, by: Actor, action: str, account_id: UUID, subscription_id: UUID, **details: object
 ) -> None:
-    await record(
+    record(
         tx,
         by,
         action,

@@ -48,7 +48,7 @@ async def issue(
             made_with=made_with,
             limits=limits,
         )
-        await record(
+        record(
             tx,
             by,
             "api_key.created",

@@ -18,7 +18,7 @@ async def revoke(db: Database, by: Actor, account_id: UUID, key_id: UUID) -> Non
         if not exists:
             raise ResourceNotFound(ids.API_KEY)
         if revoked:
-            await record(
+            record(
                 tx,
                 by,
                 "api_key.revoked",

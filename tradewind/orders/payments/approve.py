@@ -118,7 +118,7 @@ async def _decide(
             )
         order = await advance.to(tx, order, decided, Cause(cause, by))
         request = order.payment or request
-        await record(
+        record(
             tx,
             actor,
             cause.replace("_", "."),
@@ -129,7 +129,7 @@ async def _decide(
             reason=request.reason,
         )
         result = OrderPayment(request, order)
-        await idempotency.store(tx, result)
+        idempotency.store(tx, result)
         return result
 
 

@@ -54,7 +54,7 @@ async def request_refund(
         refund = _new(order, wanted)
         step = decide.refund_requested(order, refund, by)
         order = await advance.to(tx, order, step, Cause("refund_requested", by))
-        await record(
+        record(
             tx,
             actor,
             "refund.requested",
@@ -63,7 +63,7 @@ async def request_refund(
             order=order.reference,
             amount_fen=refund.amount_fen + refund.freight_fen,
         )
-        await idempotency.store(tx, refund, pending=PENDING)
+        idempotency.store(tx, refund, pending=PENDING)
     progress = _Progress()
     sending = _send(db, connector, order, refund, idempotency, progress)
     if not await background_tasks.within(_PATIENCE_SECONDS, sending):

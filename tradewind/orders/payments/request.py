@@ -61,7 +61,7 @@ async def _record(
     request = order.payment
     if request is None:
         raise ResourceNotFound(ids.PAYMENT)
-    await record(
+    record(
         tx,
         actor,
         action,
@@ -70,5 +70,5 @@ async def _record(
         order=order.reference,
         amount_fen=request.amount_fen,
     )
-    await idempotency.store(tx, request)
+    idempotency.store(tx, request)
     return request

@@ -1,0 +1,26 @@
+"""Joins statements into one, so that they take one round trip and commit together."""
+
+from collections.abc import Callable, Sequence
+
+# Returns a statement and its arguments, which come after so many others.
+Part = Callable[[int], tuple[str, Sequence[object]]]
+
+
+def joined(
+    parts: Sequence[Part], query: str = "", args: Sequence[object] = ()
+) -> tuple[str, Sequence[object]]:
+    """Return one statement for `query`, which begins with WITH, and all parts; and its arguments.
+
+    Without a query, the statement returns nothing.
+    """
+    if not query and len(parts) == 1:
+        return parts[0](0)
+    all_args, written = [*args], []
+    for part in parts:
+        after = len(all_args)
+        statement, more = part(after)
+        written.append(f"part_{after} AS ({statement})")
+        all_args += more
+    if not query:
+        return f"WITH {', '.join(written)} SELECT", all_args
+    return f"WITH {', '.join([*written, query.lstrip().removeprefix('WITH')])}", all_args
