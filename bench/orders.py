@@ -1,8 +1,9 @@
-"""Orders: what one costs PostgreSQL until it is paid; syncs and reads against their bare cost."""
+"""Orders: what one costs until it is paid; syncs and reads against their bare cost."""
 
 import asyncio
 import json
 import sys
+from collections.abc import Mapping
 from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
@@ -88,7 +89,7 @@ def run(database_url: str, key: str, results: Results) -> None:
 
 
 def cost(database_url: str, key: str, results: Results) -> None:
-    """Tell what one order costs PostgreSQL, from its creation to the payment on the sandbox."""
+    """Tell what one order costs all processes, from its creation to the payment on the sandbox."""
     approver = asyncio.run(make_approver(database_url))
     asyncio.run(_execute(database_url, "ALTER DATABASE tradewind SET log_statement = 'none'"))
     cpu, _ = _pay_orders(database_url, key, approver)
@@ -96,13 +97,18 @@ def cost(database_url: str, key: str, results: Results) -> None:
     _, statements = _pay_orders(database_url, key, approver)
     asyncio.run(_execute(database_url, "ALTER DATABASE tradewind RESET log_statement"))
     results.section("An order from its creation until it is paid, on the sandbox")
-    results.tell(cpu * 1000, "ms of CPU of PostgreSQL's backends", digits=1)
+    together = 1000 * sum(cpu.values())
+    results.tell(together, "ms of CPU in API, worker and PostgreSQL together", digits=1)
+    parts = ", ".join(f"{1000 * seconds:.1f} {name}" for name, seconds in cpu.items())
+    results.note(f"({parts})")
     results.tell(statements["all"], "statements, BEGIN and COMMIT counted", digits=1)
     results.tell(statements["POST"], "of them for POST /v1/orders (at most 12)", digits=1)
 
 
-def _pay_orders(database_url: str, key: str, approver: str) -> tuple[float, dict[str, float]]:
-    """Pay orders one after another; seconds of CPU and statements for one of them."""
+def _pay_orders(
+    database_url: str, key: str, approver: str
+) -> tuple[Mapping[str, float], Mapping[str, float]]:
+    """Pay orders one after another; seconds of CPU of each part, and statements, for one order."""
     with ExitStack() as stack:
         simulator = stack.enter_context(servers.simulator())
         environ = {
@@ -111,27 +117,39 @@ def _pay_orders(database_url: str, key: str, approver: str) -> tuple[float, dict
             "TRADEWIND_LOG_LEVEL": "warning",
             "TRADEWIND_REFRESH_MIN_AGE": "3600",
         }
-        api = stack.enter_context(servers.tradewind(database_url, environ))
+        api, api_process = stack.enter_context(servers.serving(database_url, environ))
         port = servers.free_port()
-        worker = [sys.executable, "-m", "tradewind", "worker"]
+        command = [sys.executable, "-m", "tradewind", "worker"]
         listen = {**environ, "TRADEWIND_METRICS_LISTEN": f"127.0.0.1:{port}"}
-        stack.enter_context(servers.process(worker, listen, f"http://127.0.0.1:{port}/healthz"))
+        worker = stack.enter_context(
+            servers.process(command, listen, f"http://127.0.0.1:{port}/healthz")
+        )
         body = order_body(api, key)
         for _ in range(10):  # until every connection has planned its statements
             pay_order(api, key, approver, body)
         log = asyncio.run(log_of(database_url))
-        before, start = asyncio.run(_cpu_of(database_url)), log.stat().st_size
+        backends = asyncio.run(_backends(database_url))
+        processes = {
+            "API": api_process,
+            "worker": worker.pid,
+            "PostgreSQL": servers.parent_of(next(iter(backends))),
+        }
+        before = {name: servers.tree_cpu_seconds(pid) for name, pid in processes.items()}
+        start = log.stat().st_size
         windows = [pay_order(api, key, approver, body, log) for _ in range(_PAID_ORDERS)]
-        after = asyncio.run(_cpu_of(database_url))
-        cpu = sum(seconds - before.get(backend, 0) for backend, seconds in after.items())
-        api_pids = {pid for pid, name in after if name.startswith("tradewind api")}
+        cpu = {
+            name: (servers.tree_cpu_seconds(pid) - before[name]) / _PAID_ORDERS
+            for name, pid in processes.items()
+        }
+        backends |= asyncio.run(_backends(database_url))
+        api_pids = {pid for pid, name in backends.items() if name.startswith("tradewind api")}
         statements = {
             "all": len(statements_in(log, start, log.stat().st_size)),
             "POST": sum(
                 pid in api_pids for window in windows for pid in statements_in(log, *window)
             ),
         }
-    return cpu / _PAID_ORDERS, {name: n / _PAID_ORDERS for name, n in statements.items()}
+    return cpu, {name: n / _PAID_ORDERS for name, n in statements.items()}
 
 
 def pay_order(
@@ -173,8 +191,8 @@ async def _execute(database_url: str, statement: str) -> None:
     await connection.close()
 
 
-async def _cpu_of(database_url: str) -> dict[tuple[int, str], float]:
-    """Seconds of CPU of each backend, by its process id and the name of its application."""
+async def _backends(database_url: str) -> dict[int, str]:
+    """The name of the application of each backend, by its process id."""
     connection = await asyncpg.connect(database_url)
     rows = await connection.fetch(
         """
@@ -184,7 +202,7 @@ async def _cpu_of(database_url: str) -> dict[tuple[int, str], float]:
         """
     )
     await connection.close()
-    return {(row["pid"], row["application_name"]): servers.cpu_seconds(row["pid"]) for row in rows}
+    return {row["pid"]: row["application_name"] for row in rows}
 
 
 def _place(api: str, key: str) -> tuple[list[str], list[str]]:
