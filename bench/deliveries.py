@@ -34,7 +34,7 @@ FAN_OUT_EVENTS = 300
 SINGLE_EVENTS = 5_000
 ACROSS = 9
 ACROSS_RATE = 60
-ACROSS_TURNS = 3
+ACROSS_TURNS = 5
 
 
 async def run(database_url: str, results: Results) -> None:

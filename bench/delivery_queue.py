@@ -160,6 +160,7 @@ class Bench:
         """Queue `number` events each for a black hole, a dead name and an endpoint that drips."""
         for url in (endpoints.black_hole, "http://dead.invalid/hook", endpoints.dripping):
             await self.queue([await self.subscribe(url)], number)
+        await self._settle("delivery_queue")
 
     async def postmaster(self) -> int:
         """The process id of the server, which runs on this machine."""
@@ -167,18 +168,23 @@ class Bench:
         return int((Path(data_directory) / "postmaster.pid").read_text().splitlines()[0])
 
     async def clear(self) -> None:
-        """Remove what a figure left behind, so that the next one is not measured beside it.
-
-        Events stay. They are vacuumed and written now: autovacuum and a checkpoint would do it
-        while something else is measured, and their CPU is PostgreSQL's.
-        """
+        """Remove what a figure left behind, so that the next one is not measured beside it."""
         await self.db.execute(
             "TRUNCATE delivery_queue, delivery_attempt, subscription_hour, subscription_health"
         )
         await self.db.execute("DELETE FROM webhook_subscription")
+        await self._settle()
+
+    async def _settle(self, *tables: str) -> None:
+        """Vacuum what was written, and write it to the disk, now.
+
+        Autovacuum and a checkpoint would do it while something is measured, and their CPU is
+        PostgreSQL's.
+        """
         connection = await asyncpg.connect(self.url)  # without the pool's time limit
+        names = ", ".join(["event", "journal_head", "webhook_subscription", *tables])
         try:
-            await connection.execute("VACUUM (ANALYZE) event, journal_head, webhook_subscription")
+            await connection.execute(f"VACUUM (ANALYZE) {names}")
             await connection.execute("CHECKPOINT")
         finally:
             await connection.close()
