@@ -19,6 +19,9 @@ _REMEMBERED: Final = 1.0
 _MOST_ADDRESSES: Final = 128
 _NOTHING_THERE: Final = frozenset({aiodns.error.ARES_ENODATA, aiodns.error.ARES_ENOTFOUND})
 
+# The addresses of a name, or the short code of why they are not known.
+_Lookup = tuple[Address, ...] | str
+
 _SENTENCES: Final = {
     "name_not_found": "The name {name} has no address.",
     "too_many_addresses": "The name {name} has more addresses than we take.",
@@ -59,9 +62,9 @@ class Resolver:
         self._seconds = seconds
         self._remembered_seconds = remembered
         self._slots = asyncio.Semaphore(at_once)
-        self._asking: dict[str, asyncio.Task[tuple[Address, ...] | str]] = {}
+        self._asking: dict[str, asyncio.Task[_Lookup]] = {}
         # What was asked on the current channel.
-        self._answers: dict[str, tuple[Address, ...] | str] = {}
+        self._answers: dict[str, _Lookup] = {}
         self._channel: aiodns.DNSResolver | None = None
         self._retired: list[tuple[float, aiodns.DNSResolver]] = []
         self._renew_at = 0.0
@@ -101,12 +104,12 @@ class Resolver:
         for channel in open_channels:
             await channel.close()
 
-    def _remembered_answer(self, name: str) -> tuple[Address, ...] | str | None:
+    def _remembered_answer(self, name: str) -> _Lookup | None:
         if asyncio.get_running_loop().time() >= self._renew_at:
             return None
         return self._answers.get(name)
 
-    async def _ask(self, name: str) -> tuple[Address, ...] | str:
+    async def _ask(self, name: str) -> _Lookup:
         deadline = asyncio.get_running_loop().time() + self._seconds
         try:
             async with asyncio.timeout_at(deadline):
@@ -120,7 +123,7 @@ class Resolver:
         finally:
             self._slots.release()
 
-    async def _ask_and_remember(self, name: str, deadline: float) -> tuple[Address, ...] | str:
+    async def _ask_and_remember(self, name: str, deadline: float) -> _Lookup:
         channel, answers = await self._current(asyncio.get_running_loop().time())
         answer = await _query(channel, name, deadline)
         if answer.resolved == "dns_failed":
@@ -147,9 +150,7 @@ class Resolver:
             nameservers=self._servers or None, timeout=self._seconds / 3, tries=2
         )
 
-    async def _current(
-        self, now: float
-    ) -> tuple[aiodns.DNSResolver, dict[str, tuple[Address, ...] | str]]:
+    async def _current(self, now: float) -> tuple[aiodns.DNSResolver, dict[str, _Lookup]]:
         """The channel to use, and the answers that belong to it.
 
         A channel that questions may still wait on is closed when they are over.
@@ -159,7 +160,7 @@ class Resolver:
         if self._channel is not None:
             self._retired.append((now + 2 * self._seconds, self._channel))
         self._channel = current = self._new_channel()
-        answers: dict[str, tuple[Address, ...] | str] = {}
+        answers: dict[str, _Lookup] = {}
         self._answers = answers
         self._renew_at = now + self._remembered_seconds
         over = [channel for close_at, channel in self._retired if close_at <= now]
@@ -175,7 +176,7 @@ class _Answer(NamedTuple):
     It may be kept for a moment unless a name server failed, or a record is for one use only.
     """
 
-    resolved: tuple[Address, ...] | str
+    resolved: _Lookup
     may_be_kept: bool
 
 
