@@ -79,6 +79,17 @@ def test_a_notice_that_tells_nothing_new_has_no_order_looked_at(quiet: System) -
     assert quiet.stored(order["id"])["hints"] == hints
 
 
+def test_a_notice_of_a_payment_that_the_status_did_not_show_yet_has_the_order_looked_at(
+    quiet: System,
+) -> None:
+    order = quiet.paid()
+    quiet.force(order["id"], status="pending_payment")
+
+    assert notify(quiet, order["order_id"], "ORDER_PAY") == 200
+
+    quiet.until_stored(order["id"], lambda row: row["status"] == "paid")
+
+
 def test_a_notice_of_a_payment_that_we_did_not_make_has_the_order_looked_at(quiet: System) -> None:
     order = quiet.order()
     quiet.market.advance(order["order_id"], "pay")

@@ -76,12 +76,12 @@ def test_the_statements_of_an_order_over_http(quiet: System, logged_api: Server,
         order.append(response.json()["id"])
         return response
 
-    assert counted(place) <= 12
+    assert counted(place) <= 9
     path = f"/v1/orders/{order[0]}/payment"
-    assert counted(lambda: logged.call("POST", path, headers={"idempotency-key": "pay"})) <= 9
+    assert counted(lambda: logged.call("POST", path, headers={"idempotency-key": "pay"})) <= 7
     payment = logged.ok("GET", f"{path}s")["items"][0]["id"]
     path = f"/v1/payments/{payment}/approve"
-    assert counted(lambda: logged.call("POST", path, by=logged.approver)) <= 11
+    assert counted(lambda: logged.call("POST", path, by=logged.approver)) <= 9
 
 
 @pytest.fixture

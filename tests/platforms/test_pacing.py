@@ -1,5 +1,6 @@
 """The rate of calls to a marketplace: changes first, and reads share fairly."""
 
+import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from time import perf_counter
@@ -78,6 +79,16 @@ async def test_while_half_of_the_burst_is_free_one_statement_takes_several_calls
         await call(0)
 
     assert await exhaust(db, [Purpose.CHANGE]) == {Purpose.CHANGE: 35}
+
+
+async def test_changes_at_once_take_few_calls_that_they_do_not_make(db: Database) -> None:
+    call = paced(db, "sandbox", RATE, Purpose.CHANGE)
+    await call(0)
+
+    await asyncio.gather(*(call(0) for _ in range(16)))
+
+    left = (await exhaust(db, [Purpose.CHANGE]))[Purpose.CHANGE]
+    assert 40 - 17 - 3 <= left <= 40 - 17
 
 
 async def test_refreshes_of_one_account_leave_room_for_those_of_another(db: Database) -> None:

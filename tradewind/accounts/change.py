@@ -17,7 +17,7 @@ from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx, transaction
 
-# The wake-up channel of the worker's loop that pays, as in `orders/advance.py`.
+# The topic of `orders/advance.py` that wakes the worker's loops of all marketplaces.
 _SUBMIT = "submit"
 
 

@@ -18,7 +18,8 @@ def record(
 ) -> None:
     """Record that `by` did `action` to `subject`; `account_id` is the account that it concerns.
 
-    Of a URL in the details only scheme, host, port and path are kept.
+    Of a URL in the details only scheme, host, port and path are kept. The entry is written at the
+    end of the transaction.
     """
     tx.write_last(entry(by, action, account_id, subject, details))
 

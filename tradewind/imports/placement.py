@@ -41,7 +41,7 @@ class Placement:
         return known.now
 
     async def claim(self, tx: Tx) -> None:
-        """Nothing to do: `store` fails if there is a placement."""
+        """Nothing to do: if there is a placement, the transaction fails at its end."""
 
     def store(self, tx: Tx, result: Order, *, pending: timedelta | None = None) -> None:
         tx.write_last(self._insert(result), conflicts={sql.PLACEMENT_KEY: AlreadyPlaced()})

@@ -40,7 +40,8 @@ class Idempotency(Protocol[Result_contra]):
         """Store the result with the effect: a repeat gets it even if we die before we respond.
 
         A `pending` one is about to be replaced: until then, or for that long, a repeat gets
-        an error that says so.
+        an error that says so. It is written with the last statement of the transaction, and what
+        ends a repeat is raised at the end of it.
         """
         ...
 

@@ -44,7 +44,8 @@ async def receive_notice(
 ) -> NoticeOut:
     """Take a push from a marketplace, in its own format and with its own signature.
 
-    It is only ever a hint: the orders that it names are read through the marketplace's API.
+    It is only ever a hint: the orders that it names are read through the marketplace's API, unless
+    it tells nothing new, as a notice about our own call.
     """
     body = await read_body(request, seconds=_BODY_SECONDS)
     try:

@@ -3,6 +3,7 @@
 from tradewind.observability.logs import log
 from tradewind.orders import sql_leases
 from tradewind.orders.sync import sync_topic
+from tradewind.platforms.connection import Connection
 from tradewind.platforms.contract import NoticeRejected
 from tradewind.platforms.errors import PlatformNotConfigured
 from tradewind.platforms.model import Notice, NoticeSubject
@@ -19,12 +20,18 @@ async def take_notice(
     """
     connector = await platforms.connector(name)
     platform = connector.traits.platform
-    connection = await platforms.connections.find_recent(platform)
-    if connection is None:
-        raise PlatformNotConfigured(platform)
-    try:
+
+    def read(connection: Connection | None) -> Notice:
+        if connection is None:
+            raise PlatformNotConfigured(platform)
         platforms.check_notice_secret(connection.app_secret)
-        notice = connector.read_notice(headers, body, connection.app_key, connection.app_secret)
+        return connector.read_notice(headers, body, connection.app_key, connection.app_secret)
+
+    try:
+        try:
+            notice = read(await platforms.connections.find_recent(platform))
+        except NoticeRejected:  # the secret may have changed a moment ago
+            notice = read(await platforms.connections.find(platform))
     except NoticeRejected as rejected:
         log.warning("notice.rejected", platform=platform, reason=str(rejected))
         raise

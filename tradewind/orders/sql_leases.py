@@ -222,7 +222,8 @@ async def hint(
 ) -> int:
     """Make orders of ours due now, because a notice says that they changed; return how many.
 
-    With `but_paid`, orders are left out of which the marketplace has shown that they are paid.
+    With `but_paid`, orders are left out that the marketplace has shown as paid, in their payment
+    and in their status.
 
     The statement is planned once: the sub-selects hide the number of ids (see `events/sql.py`).
     """
@@ -238,7 +239,8 @@ async def hint(
                      JOIN purchase_order AS ours ON ours.id = placed.purchase_order_id
                     WHERE placed.platform = $1
                       AND placed.order_id = ANY ((SELECT $2::text[])::text[])
-                      AND NOT ($3 AND ours.platform_payment_status = 'paid')
+                      AND NOT ($3 AND ours.platform_payment_status = 'paid'
+                               AND ours.status NOT IN ('creating', 'pending_payment', 'unknown'))
                     ORDER BY ours.id
                       FOR UPDATE OF ours))
         RETURNING o.id

@@ -113,10 +113,11 @@ class Connections:
     async def find_recent(self, platform: str) -> Connection | None:
         """Return the connection as it was at most CACHE_SECONDS ago."""
         at, connection = self._recent.get(platform, (float("-inf"), None))
-        if connection is None or monotonic() - at >= CACHE_SECONDS:
+        now = monotonic()
+        if connection is None or now - at >= CACHE_SECONDS:
             connection = await self.find(platform)
             if connection is not None:
-                self._recent[platform] = (monotonic(), connection)
+                self._recent[platform] = (now, connection)
         return connection
 
     async def refresh_expiring(self, within: timedelta) -> None:

@@ -1,7 +1,8 @@
 """Pacing: all processes together stay within a marketplace's rate, changes first."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from time import perf_counter
@@ -14,8 +15,8 @@ from tradewind.web import limits
 from tradewind.web.limits import Budget, Rate
 
 _SECOND = 1_000_000
-# A change is several calls: an order is previewed, created and read. While at least half of the
-# burst is free, the calls of the next second are taken from the budget together.
+# A change is several calls: an order is previewed, created and read. If a second ago at least half
+# of the burst was free, calls of the next second are taken from the budget together.
 _TOGETHER = 4
 _TOGETHER_SECONDS = 1.0
 
@@ -57,8 +58,10 @@ _ACCOUNT_SHARE = 1 / 4
 class _Taken:
     """Calls that were taken from the budget and not made yet."""
 
-    def __init__(self) -> None:
-        self.is_half_free = False
+    def __init__(self, *, together: bool) -> None:
+        self._together = together
+        self._is_half_free = False
+        self._is_asking = False
         self._calls = 0
         self._until = 0.0
 
@@ -66,13 +69,26 @@ class _Taken:
         """Use one of the calls; False: there is none."""
         if perf_counter() > self._until:
             self._calls = 0
+            self._is_half_free = False
         if self._calls == 0:
             return False
         self._calls -= 1
         return True
 
+    @contextmanager
+    def asking(self) -> Iterator[int]:
+        """How many calls to ask for: several, unless somebody else is asking for several now."""
+        if not self._together or not self._is_half_free or self._is_asking:
+            yield 1
+            return
+        self._is_asking = True
+        try:
+            yield _TOGETHER
+        finally:
+            self._is_asking = False
+
     def add(self, calls: int, budget: Budget) -> None:
-        self.is_half_free = budget.remaining * 2 >= budget.rate.burst
+        self._is_half_free = budget.remaining * 2 >= budget.rate.burst
         self._calls += calls
         self._until = perf_counter() + _TOGETHER_SECONDS
 
@@ -84,17 +100,12 @@ def paced(db: Database, platform: str, rate: Rate, purpose: Purpose) -> Pace:
     budgets = [(f"platform:{platform}", Rate(rate.per_minute, burst))]
     if limit.share < 1:
         budgets.insert(0, (f"platform:{platform}:{purpose}", _part(rate, limit.share)))
-
-    taken = _Taken()
+    taken = _Taken(together=limit.together)
 
     async def wait(seconds: float) -> None:
-        if taken.use_one():
-            return
-        number = _TOGETHER if limit.together and taken.is_half_free else 1
         deadline = perf_counter() + (seconds if limit.waits else 0)
         for subject, budget_rate in budgets:
-            granted, budget = await _take(db, platform, subject, budget_rate, number, deadline)
-            taken.add(granted - 1, budget)
+            await _take(db, platform, subject, budget_rate, taken, deadline)
 
     return wait
 
@@ -107,13 +118,15 @@ async def may_refresh(db: Database, platform: str, rate: Rate, account_id: UUID)
 
 
 async def _take(
-    db: Database, platform: str, subject: str, rate: Rate, number: int, deadline: float
-) -> tuple[int, Budget]:
-    """Take up to `number` calls from a budget; BudgetUsedUp if none is free before the deadline."""
-    while True:
-        granted, budget = await limits.take_several(db, subject, rate, number)
+    db: Database, platform: str, subject: str, rate: Rate, taken: _Taken, deadline: float
+) -> None:
+    """Use a call that was taken, or take one; BudgetUsedUp if none is free before the deadline."""
+    while not taken.use_one():
+        with taken.asking() as number:
+            granted, budget = await limits.take_several(db, subject, rate, number)
         if granted:
-            return granted, budget
+            taken.add(granted - 1, budget)
+            return
         missing = budget.debt + rate.step - rate.burst * rate.step
         pause = max(missing / _SECOND, 0.001)
         if perf_counter() + pause > deadline:

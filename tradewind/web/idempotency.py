@@ -150,7 +150,10 @@ class StoredResponse(Generic[Result]):
         self._raise_if_stored(stored)
 
     def store(self, tx: Tx, result: Result, *, pending: timedelta | None = None) -> None:
-        """Store the response with the effect. A `pending` one is about to be replaced."""
+        """Store the response with the effect. A `pending` one is about to be replaced.
+
+        It is written, and RequestInFlight raised, at the end of the transaction.
+        """
         if self.key is None:
             return
         row = self._row(result)

@@ -1308,7 +1308,7 @@ export interface paths {
         put?: never;
         /**
          * Take a push from a marketplace, in its own format and with its own signature
-         * @description It is only ever a hint: the orders that it names are read through the marketplace's API.
+         * @description It is only ever a hint: the orders that it names are read through the marketplace's API, unless it tells nothing new, as a notice about our own call.
          */
         post: operations["receive_notice"];
         delete?: never;

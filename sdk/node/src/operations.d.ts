@@ -1021,7 +1021,8 @@ export class Operations extends Transport {
     /**
      * Take a push from a marketplace, in its own format and with its own signature.
      *
-     * It is only ever a hint: the orders that it names are read through the marketplace's API.
+     * It is only ever a hint: the orders that it names are read through the marketplace's API, unless
+     * it tells nothing new, as a notice about our own call.
      *
      * `POST /v1/notices/{platform}`
      *

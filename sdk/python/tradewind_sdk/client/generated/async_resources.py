@@ -1651,7 +1651,8 @@ class AsyncNotices:
     async def receive(self, platform: str) -> types.Notice:
         """Take a push from a marketplace, in its own format and with its own signature
 
-        It is only ever a hint: the orders that it names are read through the marketplace's API.
+        It is only ever a hint: the orders that it names are read through the marketplace's API,
+        unless it tells nothing new, as a notice about our own call.
         """
         _parsed: types.Notice = await self._transport.json(
             Call("POST", path_of("/v1/notices/{platform}", platform=platform))
