@@ -89,7 +89,7 @@ class TakenStep:
 
 
 def submit_topic(platform: str) -> str:
-    """Announced when there is a job to be done at this marketplace."""
+    """The topic that is announced when there is a job to be done at this marketplace."""
     return f"{SUBMIT} {platform}"
 
 

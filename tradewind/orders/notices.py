@@ -43,12 +43,12 @@ async def take_notice(
 
 
 async def _make_due(db: Database, platform: str, notice: Notice) -> int:
-    """Make the orders due, but for those of which the notice tells nothing new.
+    """Make the orders due, except those about which the notice tells nothing new.
 
-    An order of ours was read when it was created, and one that is paid was read since: most
-    notices of these two kinds are echoes of our own calls, and a read would show nothing.
+    We read an order after we create it and after we pay it. Most notices that an order was created
+    or paid follow these calls of ours, and another read would show nothing.
     """
     if notice.subject is NoticeSubject.CREATED or not notice.order_ids:
         return 0
-    but_paid = notice.subject is NoticeSubject.PAID
-    return await sql_leases.hint(db, platform, notice.order_ids, but_paid=but_paid)
+    except_paid = notice.subject is NoticeSubject.PAID
+    return await sql_leases.hint(db, platform, notice.order_ids, except_paid=except_paid)

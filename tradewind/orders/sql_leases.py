@@ -218,11 +218,11 @@ async def mark_cancel_sent(db: Database, lease: UUID, order_id: UUID, *, sent: b
 
 
 async def hint(
-    db: Database, platform: str, order_ids: Sequence[str], *, but_paid: bool = False
+    db: Database, platform: str, order_ids: Sequence[str], *, except_paid: bool = False
 ) -> int:
     """Make orders of ours due now, because a notice says that they changed; return how many.
 
-    With `but_paid`, orders are left out that the marketplace has shown as paid, in their payment
+    With `except_paid`, orders are left out that the marketplace has shown as paid, in their payment
     and in their status.
 
     The statement is planned once: the sub-selects hide the number of ids (see `events/sql.py`).
@@ -247,7 +247,7 @@ async def hint(
         """,
         platform,
         order_ids,
-        but_paid,
+        except_paid,
     )
     return len(records)
 

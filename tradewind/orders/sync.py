@@ -30,7 +30,7 @@ _READS = 4
 
 
 def sync_topic(platform: str) -> str:
-    """Announced when orders of this marketplace should be synced now."""
+    """The topic that is announced when orders of this marketplace should be synced now."""
     return f"sync {platform}"
 
 

@@ -363,7 +363,7 @@ class NoticeSubject(StrEnum):
 class Notice:
     """A notice from a marketplace: a hint to read these orders again, never a fact.
 
-    `subject` is what happened to the orders, if a later reading of an order tells as much.
+    `subject` names the two kinds of notices that may tell nothing new.
     """
 
     id: str
