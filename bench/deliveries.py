@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from statistics import mean, median, quantiles
 from uuid import UUID
 
-from bench import by_name, one_post, processes, workers
-from bench import sender as bare_sender
+from bench import by_name, processes, sender, workers
 from bench.delivery_queue import BODY, Bench, Cost, Meter, opened
 from bench.endpoints import Endpoints
 from bench.long_queue import drain_long_queue
@@ -47,7 +46,7 @@ async def run(database_url: str, results: Results) -> None:
             for figure in (
                 _drain,
                 _price,
-                _one_post,
+                _posts,
                 _fairness,
                 _latency,
                 _many,
@@ -84,7 +83,7 @@ async def _drain(bench: Bench, endpoints: Endpoints, results: Results) -> None:
 
 async def _bare(endpoints: Endpoints) -> Cost:
     meter = Meter()
-    await bare_sender.bare(endpoints.good, DRAIN)
+    await sender.bare(endpoints.good, DRAIN)
     return meter.cost(DRAIN)
 
 
@@ -101,10 +100,9 @@ async def _price(bench: Bench, endpoints: Endpoints, results: Results) -> None:
     results.note(f"{cost.cpu * 1000:.2f} s of CPU for 1,000 deliveries")
 
 
-async def _one_post(_bench: Bench, endpoints: Endpoints, results: Results) -> None:
-    """What it costs that libcurl cannot send a POST twice."""
-    ratio = await one_post.run(endpoints.good, results)
-    results.tell(ratio, "CPU of a POST that cannot be sent twice, against one that can", -1.1)
+async def _posts(_bench: Bench, endpoints: Endpoints, results: Results) -> None:
+    """What a POST takes without the rest of a delivery."""
+    await sender.run(endpoints, results)
 
 
 async def _spent(db: Database) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import ssl
 import sys
 from time import perf_counter
 from typing import cast
@@ -57,7 +58,11 @@ class MeteredEndpoint(Endpoint):
 
 async def main() -> None:
     kind = MeteredEndpoint if "--meter" in sys.argv else Endpoint
-    server = await asyncio.get_running_loop().create_server(kind, "127.0.0.1", 0)
+    tls = None
+    if "--tls" in sys.argv:
+        tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        tls.load_cert_chain(sys.argv[sys.argv.index("--tls") + 1])
+    server = await asyncio.get_running_loop().create_server(kind, "127.0.0.1", 0, ssl=tls)
     sys.stdout.write(f"{server.sockets[0].getsockname()[1]}\n")
     sys.stdout.flush()
     await server.serve_forever()

@@ -10,11 +10,11 @@ class Endpoints:
     """Two good endpoints, of which one notes arrivals, and two bad ones, in three processes."""
 
     def __enter__(self) -> Self:
-        self._good, ports = _started("bench.endpoint")
+        self._good, ports = started("bench.endpoint")
         self.good = f"http://127.0.0.1:{ports[0]}"
-        self._metered, ports = _started("bench.endpoint", "--meter")
+        self._metered, ports = started("bench.endpoint", "--meter")
         self.metered = f"http://127.0.0.1:{ports[0]}"
-        self._bad, ports = _started("bench.bad_endpoints")
+        self._bad, ports = started("bench.bad_endpoints")
         self.black_hole, self.dripping = (f"http://127.0.0.1:{port}" for port in ports)
         return self
 
@@ -31,7 +31,8 @@ class Endpoints:
                 process.stdout.close()
 
 
-def _started(module: str, *options: str) -> tuple[subprocess.Popen[str], list[int]]:
+def started(module: str, *options: str) -> tuple[subprocess.Popen[str], list[int]]:
+    """Start a program that says its ports first."""
     command = [sys.executable, "-m", module, *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     if process.stdout is None:

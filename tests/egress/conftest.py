@@ -1,6 +1,6 @@
-"""What tests of calls to the outside share: an authority that vouches for their receivers."""
+"""An authority for the endpoints of these tests, and both event loops."""
 
-from pathlib import Path
+from typing import Any
 
 import pytest
 from egress.receivers import Certificates, certificates
@@ -8,4 +8,10 @@ from egress.receivers import Certificates, certificates
 
 @pytest.fixture(scope="session")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
-    return certificates(Path(tmp_path_factory.mktemp("certificates")))
+    return certificates(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture(params=[True, False], ids=["uvloop", "asyncio"])
+def anyio_backend(request: pytest.FixtureRequest) -> tuple[str, dict[str, Any]]:
+    """The event loop of production, and the one where there is no uvloop."""
+    return "asyncio", {"use_uvloop": request.param}

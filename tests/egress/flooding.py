@@ -1,4 +1,4 @@
-"""Endpoints that flood the client from a thread, also while the event loop is inside libcurl."""
+"""Endpoints that flood the client from a thread, also while the event loop reads."""
 
 import contextlib
 import socket

@@ -1,119 +1,88 @@
-"""Every libcurl error maps to an outcome."""
+"""Every failure maps to an outcome and a sentence."""
 
-import pycurl
+import errno
+import ssl
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tradewind.egress.failures import Facts, answered, explain, may_try_next, was_dead_already
+from tradewind.egress import failures
+from tradewind.egress.connect import ConnectFailed
+from tradewind.egress.failures import SendFailure
 from tradewind.egress.result import Outcome
 
-FACTS = st.builds(
-    Facts,
-    st.integers(0, 105),
-    blocked=st.booleans(),
-    connected=st.booleans(),
-    secured=st.booleans(),
-    begun=st.booleans(),
-    sent=st.booleans(),
-    answered=st.booleans(),
-    flooded=st.booleans(),
-    verdict=st.integers(0, 100),
-)
+FAILURES = [value for value in vars(failures).values() if isinstance(value, SendFailure)]
 
 
-def facts(
-    code: int,
-    *,
-    blocked: bool = False,
-    connected: bool = True,
-    begun: bool = False,
-    sent: bool = False,
-    answered: bool = False,
-) -> Facts:
-    return Facts(
-        code,
-        blocked=blocked,
-        connected=connected,
-        secured=begun,
-        begun=begun,
-        sent=sent,
-        answered=answered,
-        flooded=False,
-        verdict=0,
-    )
+def refused_certificate(verdict: int) -> ssl.SSLCertVerificationError:
+    error = ssl.SSLCertVerificationError("certificate verify failed")
+    error.verify_code = verdict
+    return error
+
+
+@pytest.mark.parametrize("failure", FAILURES, ids=lambda failure: failure.problem.code)
+def test_every_failure_has_an_outcome_and_a_sentence(failure: SendFailure) -> None:
+    assert failure.outcome not in {Outcome.DELIVERED, Outcome.HTTP_ERROR, Outcome.DNS_ERROR}
+    assert failure.problem.message.endswith(".")
 
 
 @pytest.mark.parametrize(
-    ("known", "again"),
+    ("failure", "again"),
     [
-        (facts(pycurl.E_COULDNT_CONNECT, connected=False), True),
-        (facts(pycurl.E_OPERATION_TIMEDOUT, connected=False), True),
-        (facts(pycurl.E_OPERATION_TIMEDOUT), True),
-        (facts(pycurl.E_COULDNT_CONNECT, begun=True), False),
-        (facts(pycurl.E_OPERATION_TIMEDOUT, begun=True), False),
-        (facts(pycurl.E_COULDNT_CONNECT, blocked=True), False),
-        (facts(pycurl.E_PEER_FAILED_VERIFICATION), False),
-        (facts(pycurl.E_SSL_CONNECT_ERROR), False),
-        (facts(pycurl.E_RECV_ERROR, begun=True, sent=True), False),
-        (facts(pycurl.E_SEND_FAIL_REWIND, begun=True), False),
+        (failures.NOT_CONNECTED, True),
+        (failures.CONNECT_TIMEOUT, True),
+        (failures.TLS_TIMEOUT, True),
+        (failures.BLOCKED, False),
+        (failures.of_connect(OSError(errno.EMFILE, "")), False),
+        (failures.of_handshake(refused_certificate(10)), False),
+        (failures.of_handshake(ConnectionResetError()), False),
     ],
 )
-def test_another_address_is_tried_only_while_no_request_was_begun(
-    known: Facts, again: bool
+def test_another_address_is_tried_only_if_none_was_connected_to(
+    failure: SendFailure, again: bool
 ) -> None:
-    assert may_try_next(known) is again
+    assert ConnectFailed(failure).may_try_next is again
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM])
+def test_what_this_process_lacks_is_not_the_endpoints_failure(number: int) -> None:
+    for failure in (
+        failures.of_connect(OSError(number, "")),
+        failures.of_handshake(OSError(number, "")),
+    ):
+        assert (failure.outcome, failure.problem.code) == (
+            Outcome.CONNECT_FAILED,
+            "out_of_descriptors",
+        )
+        assert failure.problem.is_ours
 
 
 @pytest.mark.parametrize(
-    ("known", "dead"),
+    ("error", "code"),
     [
-        (facts(pycurl.E_SEND_FAIL_REWIND, begun=True), True),
-        (facts(pycurl.E_SEND_FAIL_REWIND, begun=True, sent=True), False),
-        (facts(pycurl.E_SEND_ERROR, begun=True), False),
-        (facts(pycurl.E_COULDNT_CONNECT), False),
+        (refused_certificate(9), "certificate_not_yet_valid"),
+        (refused_certificate(10), "certificate_expired"),
+        (refused_certificate(18), "certificate_self_signed"),
+        (refused_certificate(19), "certificate_unknown_issuer"),
+        (refused_certificate(20), "certificate_unknown_issuer"),
+        (refused_certificate(62), "certificate_wrong_name"),
+        (refused_certificate(64), "certificate_wrong_name"),
+        (refused_certificate(23), "certificate_refused"),
+        (ssl.SSLError("wrong version number"), "tls_handshake_failed"),
+        (ConnectionResetError(), "tls_handshake_failed"),
     ],
 )
-def test_a_new_connection_is_made_only_where_a_kept_one_took_nothing(
-    known: Facts, dead: bool
-) -> None:
-    assert was_dead_already(known) is dead
+def test_a_handshake_that_fails_says_why(error: OSError, code: str) -> None:
+    failure = failures.of_handshake(error)
 
-
-@pytest.mark.parametrize(
-    ("code", "answered", "outcome", "problem"),
-    [
-        (pycurl.E_GOT_NOTHING, False, Outcome.CONNECTION_CLOSED, "connection_closed"),
-        (pycurl.E_RECV_ERROR, False, Outcome.CONNECTION_CLOSED, "connection_closed"),
-        (pycurl.E_SEND_ERROR, False, Outcome.CONNECTION_CLOSED, "connection_closed"),
-        (pycurl.E_SEND_FAIL_REWIND, False, Outcome.CONNECTION_CLOSED, "connection_closed"),
-        (pycurl.E_OK, True, Outcome.INVALID_RESPONSE, "headers_incomplete"),
-        (pycurl.E_RECV_ERROR, True, Outcome.INVALID_RESPONSE, "headers_incomplete"),
-    ],
-)
-def test_a_connection_that_ended_unanswered_is_told_from_one_that_broke_off(
-    code: int, answered: bool, outcome: Outcome, problem: str
-) -> None:
-    result = explain(facts(code, begun=True, sent=True, answered=answered))
-
-    assert (result[0], result[1].code) == (outcome, problem)
-
-
-@settings(deadline=None)
-@given(FACTS)
-def test_every_failure_has_an_outcome_and_a_sentence(known: Facts) -> None:
-    outcome, problem = explain(known)
-
-    assert outcome not in {Outcome.DELIVERED, Outcome.HTTP_ERROR, Outcome.DNS_ERROR}
-    assert (outcome is Outcome.BLOCKED_ADDRESS) is known.blocked
-    assert problem.message.endswith(".")
-    assert "curl" not in problem.message.lower()
+    assert (failure.outcome, failure.problem.code) == (Outcome.TLS_ERROR, code)
 
 
 @settings(deadline=None)
 @given(st.integers(0, 999))
 def test_only_2xx_is_delivered(status: int) -> None:
-    outcome, problem = answered(status)
+    outcome, problem = failures.answered(status)
 
     assert (outcome is Outcome.DELIVERED) is (200 <= status <= 299)
     assert (outcome is Outcome.HTTP_ERROR) is (300 <= status <= 599)

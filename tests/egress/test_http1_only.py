@@ -61,7 +61,7 @@ async def test_an_endpoint_that_offers_http2_is_called_by_http1(authority: Certi
 async def test_a_flood_of_http2_frames_does_not_hold_up_the_loop(
     authority: Certificates, kind: int, payload: bytes
 ) -> None:
-    """Libcurl's HTTP/2 reads such a flood in one call, for as long as it lasts."""
+    """A client that speaks HTTP/2 may read such a flood for as long as it lasts."""
     wave = flood(kind, payload)
 
     def send_frames(connection: socket.socket) -> None:

@@ -374,7 +374,7 @@ async def test_a_dripping_body_is_read_until_the_deadline() -> None:
     assert result.timings.total >= SECONDS * 0.9
 
 
-# What is sent without end, from a thread of its own: also while libcurl reads.
+# What is sent without end, from a thread of its own: also while we read.
 FLOODS: dict[str, tuple[bytes, bytes]] = {
     "100s": (b"", CONTINUE),
     "103s": (b"", b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"),
@@ -402,7 +402,7 @@ async def flooded(sender: Sender, flood: Flood) -> tuple[float, float, int]:
 
 
 async def test_floods_hold_up_nothing_and_take_no_memory() -> None:
-    """Of a few runs of one flood the calmest counts: what libcurl does, it does each time.
+    """Of a few runs of one flood the calmest counts: what holds up, does so each time.
 
     The flood comes from threads of this process. While the machine runs something else instead of
     the thread that has Python's lock, the loop waits for that lock.

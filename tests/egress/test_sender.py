@@ -2,17 +2,17 @@
 
 import asyncio
 import socket
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
 from ipaddress import ip_address, ip_network
 
-import pycurl
 import pytest
 from egress.receivers import OK, answering, hanging_after, receiving, resetting
 from kit.egress import DEVELOPMENT, Names, Watch, code, sending
 
-from tradewind.egress import addresses
-from tradewind.egress.exchange import Exchange
+from tradewind.egress import addresses, failures
+from tradewind.egress.connect import ConnectFailed, connect
 from tradewind.egress.guard import Policy
 from tradewind.egress.result import Outcome
 
@@ -279,7 +279,7 @@ async def test_a_cancelled_call_leaves_the_sender_usable() -> None:
     assert result.delivered
 
 
-async def test_a_handle_carries_nothing_from_one_call_to_the_next() -> None:
+async def test_nothing_is_carried_from_one_call_to_the_next() -> None:
     long = b"HTTP/1.1 500 No\r\nX-Secret: theirs\r\nContent-Length: 6\r\n\r\nsecret"
     async with (
         receiving(answering(long)) as first,
@@ -294,7 +294,7 @@ async def test_a_handle_carries_nothing_from_one_call_to_the_next() -> None:
     assert second.requests[0].endswith(b"[]")
 
 
-async def test_a_used_handle_still_tries_addresses_in_turn() -> None:
+async def test_addresses_are_tried_in_turn_after_other_calls() -> None:
     names = Names({HOOK: [["127.0.0.2", "127.0.0.1"]]})
     async with receiving(answering(OK)) as receiver, sending(names) as sender:
         first = await sender.post(receiver.url(), b"{}", [])
@@ -304,26 +304,25 @@ async def test_a_used_handle_still_tries_addresses_in_turn() -> None:
     assert (second.delivered, second.tried) == (True, 2)
 
 
-async def test_the_socket_callback_refuses_by_itself() -> None:
-    """Even where every layer above failed, nothing is opened that is not pinned and allowed."""
+async def test_no_socket_opens_unless_the_guard_says_so_right_before() -> None:
+    """Even where every layer above failed, nothing is opened that is not allowed."""
     target = DEVELOPMENT.read("http://127.0.0.1:9/")
-    address = ip_address("127.0.0.1")
 
     def broken(_address: addresses.Address) -> bool:
         raise RuntimeError
 
-    for allows, pinned in (
-        (lambda _: False, address),  # not allowed
-        (broken, address),  # the guard itself fails
-        (lambda _: True, ip_address("127.0.0.2")),  # not the address of this try
-    ):
+    for allows in (lambda _: False, broken):
         watch = Watch()
-        exchange = Exchange(allows, authorities="", user_agent="x", opener=watch)
-        exchange.begin(target, pinned, b"", [], seconds=1, connect_seconds=1)
-        exchange.curl.unsetopt(pycurl.CONNECT_TO)
-        with pytest.raises(pycurl.error):
-            exchange.curl.perform()
-        facts = exchange.facts(pycurl.E_COULDNT_CONNECT)
-        exchange.close()
-        assert facts.blocked
+        with pytest.raises(ConnectFailed) as failed:
+            await connect(
+                target,
+                ip_address("127.0.0.1"),
+                allows=allows,
+                opener=watch,
+                tls=ssl.create_default_context(),
+                buffer=memoryview(bytearray(1)),
+                seconds=1,
+            )
+        assert failed.value.failure is failures.BLOCKED
+        assert not failed.value.may_try_next
         assert watch.passed == []

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from ipaddress import ip_address
 
 from tradewind.egress.addresses import Address, is_loopback
-from tradewind.egress.exchange import open_socket
+from tradewind.egress.connect import open_socket
 from tradewind.egress.guard import Lookup, Policy
 from tradewind.egress.resolver import LookupFailed
 from tradewind.egress.result import AttemptResult

@@ -192,7 +192,10 @@ def test_names_say_what_they_name() -> None:
 
 def test_only_egress_speaks_http_as_a_client() -> None:
     """Calls outside have a deadline, a cap on the answer and a check of the address."""
-    clients = {"aiodns", "aiohttp", "http.client", "httpx", "pycurl", "requests", "urllib.request"}
+    clients = {
+        *("aiodns", "aiohttp", "http.client", "httptools", "httpx", "pycurl", "requests"),
+        "urllib.request",
+    }
     # `tradewind dev` and `tradewind health` ask a process on this machine; client commands and
     # tools of agents call a named server.
     others = {

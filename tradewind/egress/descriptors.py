@@ -20,7 +20,7 @@ def says_so(error: OSError) -> bool:
 
 
 def are_left() -> bool:
-    """Whether a descriptor is left. libcurl and c-ares do not report this as the cause."""
+    """Whether a descriptor is left. c-ares does not report this as the cause."""
     try:
         os.close(os.dup(2))
     except OSError as error:

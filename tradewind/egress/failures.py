@@ -1,39 +1,65 @@
-"""Translates libcurl's errors: an outcome, a code and a sentence that leaks nothing."""
+"""Why a call failed: an outcome, a code and a sentence that leaks nothing."""
 
-from dataclasses import dataclass
-from typing import Final
-
-import pycurl
+import ssl
+from typing import Final, NamedTuple
 
 from tradewind.egress import descriptors
 from tradewind.egress.result import Outcome, Problem
 
-_TOO_LARGE: Final = 100
-_OPENSSL: Final = 98  # a client certificate is asked for
 
-_TLS: Final = frozenset(
-    {
-        pycurl.E_SSL_CONNECT_ERROR,
-        pycurl.E_PEER_FAILED_VERIFICATION,
-        pycurl.E_SSL_CERTPROBLEM,
-        pycurl.E_SSL_CIPHER,
-        pycurl.E_SSL_ISSUER_ERROR,
-        pycurl.E_SSL_INVALIDCERTSTATUS,
-        pycurl.E_SSL_SHUTDOWN_FAILED,
-        _OPENSSL,
-    }
+class SendFailure(NamedTuple):
+    """The outcome and the problem that a customer sees."""
+
+    outcome: Outcome
+    problem: Problem
+
+
+BLOCKED: Final = SendFailure(
+    Outcome.BLOCKED_ADDRESS,
+    Problem("blocked_address", "The URL leads to an address that may not be called."),
 )
-# libcurl's codes for a connection that ended. It does not report truncated headers.
-_CLOSED: Final = frozenset(
-    {
-        pycurl.E_OK,
-        pycurl.E_GOT_NOTHING,
-        pycurl.E_RECV_ERROR,
-        pycurl.E_SEND_ERROR,
-        pycurl.E_SEND_FAIL_REWIND,
-    }
+OURS: Final = SendFailure(
+    Outcome.CONNECT_FAILED, Problem("failed_here", "The call failed on our side.", is_ours=True)
 )
-_NOT_CONNECTED: Final = frozenset({pycurl.E_COULDNT_CONNECT, pycurl.E_COULDNT_RESOLVE_HOST})
+NOT_CONNECTED: Final = SendFailure(
+    Outcome.CONNECT_FAILED,
+    Problem("connection_refused", "No connection to the endpoint could be made."),
+)
+CONNECT_TIMEOUT: Final = SendFailure(
+    Outcome.TIMEOUT,
+    Problem("connect_timeout", "No connection to the endpoint was made in time."),
+)
+TLS_TIMEOUT: Final = SendFailure(
+    Outcome.TIMEOUT,
+    Problem("tls_timeout", "The endpoint did not finish the TLS handshake in time."),
+)
+RESPONSE_TIMEOUT: Final = SendFailure(
+    Outcome.TIMEOUT,
+    Problem("response_timeout", "The headers of the endpoint's response did not come in time."),
+)
+CLOSED: Final = SendFailure(
+    Outcome.CONNECTION_CLOSED,
+    Problem("connection_closed", "The endpoint closed the connection before it answered."),
+)
+HEADERS_INCOMPLETE: Final = SendFailure(
+    Outcome.INVALID_RESPONSE,
+    Problem(
+        "headers_incomplete",
+        "The endpoint closed the connection in the middle of its response's headers.",
+    ),
+)
+HEADERS_TOO_LARGE: Final = SendFailure(
+    Outcome.INVALID_RESPONSE,
+    Problem("headers_too_large", "The endpoint's response has more headers than are allowed."),
+)
+NOT_HTTP: Final = SendFailure(
+    Outcome.INVALID_RESPONSE, Problem("not_http", "The endpoint's response is not HTTP.")
+)
+_HANDSHAKE: Final = SendFailure(
+    Outcome.TLS_ERROR,
+    Problem("tls_handshake_failed", "The TLS handshake with the endpoint failed."),
+)
+_STARVED: Final = SendFailure(Outcome.CONNECT_FAILED, descriptors.NONE_LEFT)
 
 # OpenSSL's verdicts on a certificate (X509_V_ERR_…).
 _CERTIFICATES: Final = {
@@ -49,60 +75,24 @@ _CERTIFICATES: Final = {
         "certificate is missing.",
     ),
     **dict.fromkeys(
-        # libcurl compares the name itself, when OpenSSL has no objection, or has not said so yet.
-        (0, 1, 62, 64),
+        (62, 64),
         Problem("certificate_wrong_name", "The endpoint's certificate is for another name."),
     ),
 }
 _CERTIFICATES_OTHERS: Final = Problem("certificate_refused", "The endpoint's certificate is wrong.")
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What is known of a try that brought no complete response headers."""
-
-    code: int
-    blocked: bool  # the guard did not allow the address
-    connected: bool
-    secured: bool  # the TLS handshake is over, or none is needed
-    begun: bool  # libcurl had a connection and began to send the request
-    sent: bool  # at least a part of the request may have left
-    answered: bool  # at least the first line of a response came
-    flooded: bool  # more headers came than are allowed
-    verdict: int  # OpenSSL's, on the certificate
-    starved: bool = False  # there was no file descriptor for a socket
+def of_connect(error: OSError) -> SendFailure:
+    """Why there is no connection: the fault is ours if this process has no descriptor left."""
+    return _STARVED if descriptors.says_so(error) else NOT_CONNECTED
 
 
-def may_try_next(facts: Facts) -> bool:
-    """Whether no connection was made, so that the next address can be tried."""
-    if facts.blocked or facts.starved or facts.begun:
-        return False
-    return facts.code in _NOT_CONNECTED or facts.code == pycurl.E_OPERATION_TIMEDOUT
-
-
-def was_dead_already(facts: Facts) -> bool:
-    """Whether a kept connection had ended before anything was sent on it.
-
-    The request may then have a new connection to the same address.
-    """
-    return facts.code == pycurl.E_SEND_FAIL_REWIND and not facts.sent
-
-
-def explain(facts: Facts) -> tuple[Outcome, Problem]:
-    """The outcome and the problem that a customer sees."""
-    if facts.blocked:
-        return Outcome.BLOCKED_ADDRESS, BLOCKED
-    if facts.starved and not facts.sent:
-        return Outcome.CONNECT_FAILED, descriptors.NONE_LEFT
-    if facts.code == pycurl.E_OPERATION_TIMEDOUT:
-        return Outcome.TIMEOUT, _late(facts)
-    if facts.code in _NOT_CONNECTED or not facts.connected:
-        return Outcome.CONNECT_FAILED, Problem(
-            "connection_refused", "No connection to the endpoint could be made."
-        )
-    if facts.code in _TLS or not facts.secured:
-        return Outcome.TLS_ERROR, _tls(facts)
-    return _no_whole_headers(facts)
+def of_handshake(error: OSError) -> SendFailure:
+    """Why a TLS handshake failed; an `ssl.SSLError` is an OSError, and so is a reset."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        problem = _CERTIFICATES.get(error.verify_code, _CERTIFICATES_OTHERS)
+        return SendFailure(Outcome.TLS_ERROR, problem)
+    return _STARVED if descriptors.says_so(error) else _HANDSHAKE
 
 
 def answered(status: int) -> tuple[Outcome, Problem | None]:
@@ -120,41 +110,4 @@ def answered(status: int) -> tuple[Outcome, Problem | None]:
     return Outcome.INVALID_RESPONSE, Problem(
         "status_unknown",
         f"The endpoint answered with the status {status}, which HTTP does not have.",
-    )
-
-
-BLOCKED: Final = Problem("blocked_address", "The URL leads to an address that may not be called.")
-
-
-def _late(facts: Facts) -> Problem:
-    if not facts.connected:
-        return Problem("connect_timeout", "No connection to the endpoint was made in time.")
-    if not facts.secured:
-        return Problem("tls_timeout", "The endpoint did not finish the TLS handshake in time.")
-    return Problem(
-        "response_timeout", "The headers of the endpoint's response did not come in time."
-    )
-
-
-def _tls(facts: Facts) -> Problem:
-    if facts.code != pycurl.E_PEER_FAILED_VERIFICATION:
-        return Problem("tls_handshake_failed", "The TLS handshake with the endpoint failed.")
-    return _CERTIFICATES.get(facts.verdict, _CERTIFICATES_OTHERS)
-
-
-def _no_whole_headers(facts: Facts) -> tuple[Outcome, Problem]:
-    """The outcome where a request was sent, and the headers of its response did not come whole."""
-    if facts.flooded or facts.code == _TOO_LARGE:
-        return Outcome.INVALID_RESPONSE, Problem(
-            "headers_too_large", "The endpoint's response has more headers than are allowed."
-        )
-    if facts.code not in _CLOSED:
-        return Outcome.INVALID_RESPONSE, Problem("not_http", "The endpoint's response is not HTTP.")
-    if facts.answered:
-        return Outcome.INVALID_RESPONSE, Problem(
-            "headers_incomplete",
-            "The endpoint closed the connection in the middle of its response's headers.",
-        )
-    return Outcome.CONNECTION_CLOSED, Problem(
-        "connection_closed", "The endpoint closed the connection before it answered."
     )

@@ -78,7 +78,8 @@ class Target:
 
     `host` is in lower case, and in brackets where it is an IPv6 address; `literal` is the address
     where it is one. `path` is path and query as given, and never empty. `url` is all of it again,
-    in its one spelling.
+    in its one spelling. `origin` is its part before the path. `authority` is what a request says as
+    its host: without the port, where the scheme has no other.
     """
 
     scheme: str
@@ -86,7 +87,12 @@ class Target:
     port: int
     path: str
     literal: Address | None
-    url: str
+    origin: str
+    authority: str
+
+    @property
+    def url(self) -> str:
+        return self.origin + self.path
 
 
 def parse(url: str, *, ports: frozenset[int], development: bool = False) -> Target:
@@ -99,17 +105,18 @@ def parse(url: str, *, ports: frozenset[int], development: bool = False) -> Targ
     scheme = parts["scheme"].lower()
     if scheme != "https" and not (development and scheme == "http"):
         raise UrlRejected("scheme")
-    authority = _AUTHORITY.fullmatch(parts["authority"])
-    if authority is None:
+    match = _AUTHORITY.fullmatch(parts["authority"])
+    if match is None:
         raise UrlRejected("credentials" if "@" in parts["authority"] else "host")
-    host, literal = _host(authority["host"].lower(), development=development)
-    port = _port(authority["port"], scheme)
+    host, literal = _host(match["host"].lower(), development=development)
+    port = _port(match["port"], scheme)
     if port not in ports and not development:
         raise UrlRejected("port")
     path = (parts["path"] or "/") + (parts["query"] or "")
     if not _PATH_AND_QUERY.fullmatch(path):
         raise UrlRejected("path")
-    return Target(scheme, host, port, path, literal, f"{scheme}://{host}:{port}{path}")
+    authority = host if port == _USUAL_PORTS[scheme] else f"{host}:{port}"
+    return Target(scheme, host, port, path, literal, f"{scheme}://{host}:{port}", authority)
 
 
 def _parts(url: str) -> re.Match[str]:

@@ -51,7 +51,7 @@ _NO_TIMINGS = Timings()
 
 
 class AttemptResult(msgspec.Struct, frozen=True, gc=False):
-    """How one attempt ended. It holds no address and none of libcurl's words.
+    """How one attempt ended. It holds no address and no words of a library.
 
     `status` and `head` are there when the response's headers came whole; `body` is what came of the
     body, 4 KiB at most. `tried` counts addresses. `reused` is whether a kept connection served.

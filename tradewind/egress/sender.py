@@ -1,10 +1,9 @@
 """The HTTP client for webhook endpoints: checked addresses, one deadline, small responses."""
 
 import asyncio
-import socket
 import ssl
-from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from collections.abc import Callable, Coroutine, Sequence
+from functools import lru_cache
 from time import perf_counter
 from typing import Final
 
@@ -13,29 +12,38 @@ import msgspec
 
 from tradewind.egress import descriptors, failures, guard
 from tradewind.egress.addresses import Address
-from tradewind.egress.exchange import Exchange, OpenSocket, open_socket
+from tradewind.egress.connect import ConnectFailed, OpenSocket, connect, open_socket, tls_context
+from tradewind.egress.connection import EndpointConnection
+from tradewind.egress.deadlines import Deadlines
+from tradewind.egress.failures import SendFailure
 from tradewind.egress.grammar import Target, UrlRejected
 from tradewind.egress.guard import AddressBlocked, Lookup, Policy
-from tradewind.egress.multi import Multi
+from tradewind.egress.idle_connections import IdleConnections
 from tradewind.egress.resolver import LookupFailed
 from tradewind.egress.result import AttemptResult, Outcome, Problem, Timings
 from tradewind.observability.logs import log
 
 SECONDS: Final = 10.0
 USER_AGENT: Final = "service-api-webhooks/1.0"
-_ALWAYS: Final = ("Accept-Encoding: identity", "Expect:")
 _MOST_ADDRESSES: Final = 6
 _IDLE_CONNECTIONS: Final = 512
-_IDLE_HANDLES: Final = 512
-_OURS: Final = Problem("failed_here", "The call failed on our side.", is_ours=True)
+# What is read from a connection at once.
+_BUFFER_BYTES: Final = 64 * 1024
 
 
-class Call(msgspec.Struct):
-    """One POST under way: its addresses in turn, until one answers or the time is up."""
+class _Route(msgspec.Struct, frozen=True):
+    """What is the same for all calls of a URL; no addresses where a name has to be looked up."""
+
+    target: Target
+    addresses: tuple[Address, ...] | None
+    first_lines: str
+
+
+class Call(msgspec.Struct, eq=False):
+    """One POST under way: a kept connection, or its addresses in turn until one connects."""
 
     _sender: "Sender"
-    _body: bytes
-    _headers: list[str]
+    _request: bytes
     _done: Callable[[AttemptResult], None] | None
     _detail: bool
     _diagnosis: bool
@@ -43,20 +51,26 @@ class Call(msgspec.Struct):
     deadline: float
     target: Target
     _fresh: bool
-    _exchange: Exchange | None = None
-    _addresses: tuple[Address, ...] = ()
+    _connection: EndpointConnection | None = None
+    _connecting: asyncio.Task[None] | None = None
     _tried: int = 0
     _found_at: float = 0.0
-    _start: float = 0.0
+    _connected_at: float | None = None
+    _reused: bool = False
 
     def go(self, addresses: tuple[Address, ...]) -> None:
         """Try these addresses, of which there is at least one."""
         if self._done is None:
             return
-        self._addresses = addresses
         self._found_at = perf_counter()
-        self._exchange = self._sender.exchange(diagnosis=self._diagnosis)
-        self._try_next(self._exchange)
+        if not self._fresh:
+            connection = self._sender.idle.take(self.target.origin, addresses)
+            if connection is not None:
+                self._tried = 1
+                self._reused = True
+                self._send(connection)
+                return
+        self._connecting = self._sender.start(self._connect(addresses))
 
     def fail(self, error: AddressBlocked | LookupFailed) -> None:
         """It ends before any address was tried."""
@@ -65,81 +79,104 @@ class Call(msgspec.Struct):
     def abandon(self) -> None:
         """End it without calling back."""
         self._done = None
-        if self._exchange is not None:
-            self._sender.multi.forget(self._exchange.curl)
-            self._exchange.close()  # its state is not known
-            self._exchange = None
+        self._sender.deadlines.remove(self)
+        if self._connecting is not None:
+            self._connecting.cancel()
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
-    def _try_next(self, exchange: Exchange) -> None:
+    def time_out(self) -> None:
+        """Its time is up: a response counts if its headers are complete."""
+        connection = self._connection
+        if connection is not None:
+            connection.close()
+            if connection.status is None:
+                connection.failure = failures.RESPONSE_TIMEOUT
+            self._over()
+
+    async def _connect(self, addresses: tuple[Address, ...]) -> None:
         """Each address gets an equal share of what is left to connect in; the last gets it all."""
-        self._start = perf_counter()
-        left = self.deadline - self._start
-        exchange.begin(
-            self.target,
-            self._addresses[self._tried],
-            self._body,
-            self._headers,
-            seconds=left,
-            connect_seconds=left / (len(self._addresses) - self._tried),
-            fresh=self._fresh,
-        )
-        self._tried += 1
-        self._sender.multi.perform(exchange.curl, self._over)
-
-    def _over(self, code: int) -> None:
-        exchange = self._exchange
-        if exchange is None:
-            return
         try:
-            self._evaluate(exchange, code)
+            for number, address in enumerate(addresses):
+                self._tried = number + 1
+                left = self.deadline - perf_counter()
+                share = left / (len(addresses) - number)
+                try:
+                    connection = await self._sender.connect(self.target, address, share)
+                except ConnectFailed as error:
+                    is_last = self._tried == len(addresses) or perf_counter() >= self.deadline
+                    if is_last or not error.may_try_next:
+                        self._connected_at = error.connected_at
+                        self._fail(error.failure)
+                        return
+                else:
+                    self._connected_at = connection.connected_at
+                    self._send(connection)
+                    return
         except Exception as error:  # noqa: BLE001 - the caller must get a result
             log.exception("egress.call_failed", error=str(error))
-            self._exchange = None
-            exchange.close()
-            self._finish(AttemptResult(Outcome.CONNECT_FAILED, problem=_OURS))
+            self._fail(failures.OURS)
+        finally:
+            self._connecting = None
 
-    def _evaluate(self, exchange: Exchange, code: int) -> None:
-        """Report the result of a try, or try the next address."""
-        if exchange.complete:
-            status = exchange.status
-            outcome, problem = failures.answered(status)
-            result = AttemptResult(outcome, status, problem, exchange.head, exchange.body)
+    def _fail(self, failure: SendFailure) -> None:
+        """It ends before anything was sent."""
+        result = _failed(failure)
+        self._finish(self._detailed(result, None) if self._detail else result)
+
+    def _send(self, connection: EndpointConnection) -> None:
+        self._connection = connection
+        self._sender.deadlines.add(self)
+        connection.send(self._request, self._over)
+
+    def _over(self) -> None:
+        """There is a response, or there will be none."""
+        connection = self._connection
+        if connection is None:
+            return
+        self._sender.deadlines.remove(self)
+        self._connection = None
+        result = self._result(connection)
+        if connection.may_be_kept and not self._diagnosis:
+            self._sender.idle.keep(connection)
         else:
-            facts = exchange.facts(code)
-            if self._may_go_on(facts):
-                exchange.forget()
-                self._try_next(exchange)
-                return
-            outcome, problem = failures.explain(facts)
-            result = AttemptResult(outcome, None, problem)
-        if self._detail:
-            result = self._detailed(exchange, result)
-        self._exchange = None
-        self._sender.give_back(exchange, diagnosis=self._diagnosis)
-        self._finish(result)
+            connection.close()
+        try:
+            self._finish(result)
+        except Exception as error:  # noqa: BLE001 - one caller's mistake must not reach others
+            log.exception("egress.callback_failed", error=str(error))
 
-    def _may_go_on(self, facts: failures.Facts) -> bool:
-        """Whether there is time for another connection, and nothing of the request was sent."""
-        if perf_counter() >= self.deadline:
-            return False
-        if failures.was_dead_already(facts) and not self._fresh:
-            self._fresh = True
-            self._tried -= 1
-            return True
-        return self._tried < len(self._addresses) and failures.may_try_next(facts)
+    def _result(self, connection: EndpointConnection) -> AttemptResult:
+        status = connection.status
+        if status is not None:
+            outcome, problem = failures.answered(status)
+            result = AttemptResult(outcome, status, problem, connection.head, connection.body)
+        else:
+            result = _failed(connection.failure or failures.CLOSED)
+        return self._detailed(result, connection) if self._detail else result
 
-    def _detailed(self, exchange: Exchange, result: AttemptResult) -> AttemptResult:
-        began = self._began
+    def _detailed(
+        self, result: AttemptResult, connection: EndpointConnection | None
+    ) -> AttemptResult:
+        def since(moment: float | None) -> float | None:
+            return None if moment is None else moment - self._began
+
+        is_new = connection is not None and not self._reused
         return msgspec.structs.replace(
             result,
-            timings=exchange.timings(
-                dns=self._found_at - began,
-                before=self._start - began,
-                total=perf_counter() - began,
+            timings=Timings(
+                dns=since(self._found_at),
+                connect=since(self._connected_at),
+                tls=since(connection.secured_at) if connection and is_new else None,
+                first_byte=since(connection.first_byte_at) if connection else None,
+                total=perf_counter() - self._began,
             ),
             tried=self._tried,
-            reused=result.status is not None and exchange.reused,
-            certificate_ends=exchange.certificate_ends() if self._diagnosis else None,
+            reused=result.status is not None and self._reused,
+            certificate_ends=connection.certificate_ends
+            if connection and self._diagnosis
+            else None,
         )
 
     def _finish(self, result: AttemptResult) -> None:
@@ -170,14 +207,16 @@ class Sender:
         `opener` makes the sockets, for an address that passed the guard; tests watch it.
         """
         self._policy = policy
-        self._read = lru_cache(maxsize=4096)(partial(guard.read, policy=policy))
         self._lookup = lookup
         self._user_agent = user_agent
-        self._authorities = authorities or _authorities()
+        self._route = lru_cache(maxsize=4096)(self._read)
+        self._tls = tls_context(authorities or _authorities())
         self._opener = opener
-        self._free: list[Exchange] = []
-        self._lookups: set[asyncio.Task[None]] = set()
-        self.multi = Multi(idle_connections=idle_connections)
+        self._buffer = memoryview(bytearray(_BUFFER_BYTES))
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._connections: set[EndpointConnection] = set()
+        self.idle = IdleConnections(idle_connections)
+        self.deadlines = Deadlines()
 
     def begin(
         self,
@@ -200,30 +239,29 @@ class Sender:
         """
         began = perf_counter()
         try:
-            target, resolved = self._read(url)
-            if resolved is None and (kept := self._lookup.remembered(target.host)) is not None:
-                resolved = self._checked(kept)
+            route = self._route(url)
+            resolved = route.addresses
+            if resolved is None:
+                remembered = self._lookup.remembered(route.target.host)
+                resolved = None if remembered is None else self._checked(remembered)
         except (UrlRejected, AddressBlocked) as error:
             done(_unsent(error, perf_counter() - began))
             return None
         call = Call(
             self,
-            body,
-            [*headers, *_ALWAYS],
+            _request(route.first_lines, headers, body),
             done,
             detail or diagnosis,
             diagnosis,
             began,
             began + seconds,
-            target,
-            fresh,
+            route.target,
+            fresh or diagnosis,
         )
         if resolved is not None:
             call.go(resolved)
             return call
-        task = asyncio.create_task(self._find(call, target))
-        self._lookups.add(task)
-        task.add_done_callback(self._lookups.discard)
+        self.start(self._find(call, route.target))
         return call
 
     async def post(
@@ -252,16 +290,39 @@ class Sender:
                 call.abandon()
             raise
 
+    async def connect(self, target: Target, address: Address, seconds: float) -> EndpointConnection:
+        connection = await connect(
+            target,
+            address,
+            allows=self._policy.allows,
+            opener=self._opener,
+            tls=self._tls,
+            buffer=self._buffer,
+            seconds=seconds,
+        )
+        self._connections.add(connection)
+        connection.lost.add_done_callback(lambda _: self._connections.discard(connection))
+        return connection
+
     async def close(self) -> None:
         """End calls under way, without calling back, and close every connection."""
-        for task in list(self._lookups):
+        for task in list(self._tasks):
             task.cancel()
-        if self._lookups:
-            await asyncio.wait(self._lookups)
-        self.multi.close()
-        for exchange in self._free:
-            exchange.close()
-        self._free.clear()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        self.deadlines.close()
+        self.idle.close()
+        for connection in list(self._connections):
+            connection.close()
+        if self._connections:
+            await asyncio.wait([connection.lost for connection in self._connections])
+
+    def start(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        """Begin a part of a call that has to wait: a lookup, or a new connection."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
 
     async def _find(self, call: Call, target: Target) -> None:
         """Learn the addresses of a name, and go on with the call."""
@@ -282,30 +343,26 @@ class Sender:
     def _checked(self, resolved: tuple[Address, ...]) -> tuple[Address, ...]:
         return guard.checked(resolved, self._policy)[:_MOST_ADDRESSES]
 
-    def _open(
-        self, family: int, kind: int, protocol: int, address: Address
-    ) -> socket.socket | None:
-        self.multi.expect_new_socket()
-        return self._opener(family, kind, protocol, address)
-
-    def exchange(self, *, diagnosis: bool) -> Exchange:
-        """A handle for a call; whoever takes it gives it back."""
-        if self._free and not diagnosis:
-            return self._free.pop()
-        return Exchange(
-            self._policy.allows,
-            authorities=self._authorities,
-            user_agent=self._user_agent,
-            opener=self._open,
-            diagnosis=diagnosis,
+    def _read(self, url: str) -> _Route:
+        target, resolved = guard.read(url, self._policy)
+        return _Route(
+            target,
+            resolved,
+            f"POST {target.path} HTTP/1.1\r\n"
+            f"Host: {target.authority}\r\n"
+            f"User-Agent: {self._user_agent}\r\n"
+            "Accept: */*\r\n"
+            "Accept-Encoding: identity\r\n",
         )
 
-    def give_back(self, exchange: Exchange, *, diagnosis: bool) -> None:
-        if diagnosis or len(self._free) >= _IDLE_HANDLES:
-            exchange.close()
-        else:
-            exchange.forget()
-            self._free.append(exchange)
+
+def _request(first_lines: str, headers: Sequence[str], body: bytes) -> bytes:
+    lines = "\r\n".join([*headers, f"Content-Length: {len(body)}\r\n\r\n"])
+    return (first_lines + lines).encode("ascii") + body
+
+
+def _failed(failure: SendFailure) -> AttemptResult:
+    return AttemptResult(failure.outcome, problem=failure.problem)
 
 
 def _unsent(error: UrlRejected | AddressBlocked | LookupFailed, total: float) -> AttemptResult:
@@ -315,7 +372,8 @@ def _unsent(error: UrlRejected | AddressBlocked | LookupFailed, total: float) ->
         problem = Problem(f"url_{error.reason}", str(error))
         return AttemptResult(Outcome.BLOCKED_ADDRESS, problem=problem, timings=timings)
     if isinstance(error, AddressBlocked):
-        return AttemptResult(Outcome.BLOCKED_ADDRESS, problem=failures.BLOCKED, timings=timings)
+        outcome, problem = failures.BLOCKED
+        return AttemptResult(outcome, problem=problem, timings=timings)
     ours = error.reason == descriptors.NONE_LEFT.code
     problem = descriptors.NONE_LEFT if ours else Problem(error.reason, str(error))
     return AttemptResult(Outcome.DNS_ERROR, problem=problem, timings=timings)
