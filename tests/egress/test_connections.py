@@ -106,7 +106,6 @@ async def posts(receiver: Receiver, sender: Sender, number: int) -> list[Attempt
         (b"HTTP/1.1 200 OK\nContent-Length: 2\n\nok", True),
         (b"\r\n\r\n" + OK, True),
         (b"HTTP/1.1 200 OK\r\nX-Folded: a\r\n b\r\nContent-Length: 2\r\n\r\nok", True),
-        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nConnection: close\r\n\r\n", False),
         (b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok", False),
         (b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok", False),
         (OK + b"junk", False),
@@ -131,6 +130,15 @@ async def test_the_head_is_that_of_the_last_response() -> None:
         result = await sender.post(receiver.url(), b"{}", [])
 
     assert (result.status, result.headers, result.body) == (200, (("Content-Length", "2"),), b"ok")
+
+
+async def test_a_body_may_end_with_its_connection() -> None:
+    response = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\nok"
+    async with receiving(answering(response, then_close=True)) as receiver, sending() as sender:
+        result = await sender.post(receiver.url(), b"{}", [], seconds=2)
+
+    assert (result.outcome, result.body) == (Outcome.DELIVERED, b"ok")
+    assert result.timings.total < 1
 
 
 @pytest.mark.parametrize(
@@ -379,3 +387,16 @@ async def test_a_connection_that_has_ended_is_freed_at_once(
         assert freed() is None
     finally:
         gc.enable()
+
+
+async def test_if_too_many_are_idle_the_one_that_waited_longest_is_closed() -> None:
+    names = Names({name: [["127.0.0.1"]] for name in ("a.example.com", "b.example.com")})
+    async with receiving(answering(OK)) as receiver:
+        sender = Sender(DEVELOPMENT, names, opener=Watch(), idle_connections=1)
+        await sender.post(receiver.url("a.example.com"), b"{}", [])
+        await sender.post(receiver.url("b.example.com"), b"{}", [])
+        second = await sender.post(receiver.url("b.example.com"), b"{}", [])
+        first = await sender.post(receiver.url("a.example.com"), b"{}", [])
+        await sender.close()
+
+    assert (second.reused, first.reused) == (True, False)

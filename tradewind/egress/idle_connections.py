@@ -1,6 +1,7 @@
 """Connections that wait for their next request, for two seconds at most."""
 
 import asyncio
+from collections import defaultdict, deque
 from collections.abc import Container
 from time import perf_counter
 from typing import Final
@@ -13,12 +14,17 @@ IDLE_SECONDS: Final = 2.0
 
 
 class IdleConnections:
-    """Kept connections by origin; the one that was used last is used first."""
+    """Kept connections by origin; the one that was used last is used first.
+
+    If there are too many, the one that has waited longest is closed: it may be for an endpoint that
+    gets nothing more.
+    """
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._number = 0
-        self._origins: dict[str, list[EndpointConnection]] = {}
+        # All of them, and those of each origin, the longest idle first.
+        self._all: dict[EndpointConnection, None] = {}
+        self._origins: defaultdict[str, deque[EndpointConnection]] = defaultdict(deque)
         self._timer: asyncio.TimerHandle | None = None
 
     def take(self, origin: str, addresses: Container[Address]) -> EndpointConnection | None:
@@ -29,7 +35,9 @@ class IdleConnections:
         oldest = perf_counter() - IDLE_SECONDS
         while connections:
             connection = connections.pop()
-            self._number -= 1
+            del self._all[connection]
+            if not connections:
+                del self._origins[origin]
             if (
                 connection.idle_since > oldest
                 and connection.address in addresses
@@ -40,14 +48,13 @@ class IdleConnections:
         return None
 
     def keep(self, connection: EndpointConnection) -> None:
-        """Keep a connection for its next request; if there are too many, close it."""
-        if self._number >= self._most:
-            connection.close()
-            return
+        """Keep a connection for its next request."""
         connection.forget()
         connection.idle_since = perf_counter()
-        self._number += 1
-        self._origins.setdefault(connection.origin, []).append(connection)
+        self._all[connection] = None
+        self._origins[connection.origin].append(connection)
+        if len(self._all) > self._most:
+            self._close_first()
         if self._timer is None:
             self._close_old_later()
 
@@ -56,29 +63,25 @@ class IdleConnections:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        for connections in self._origins.values():
-            for connection in connections:
-                connection.close()
-        self._origins.clear()
-        self._number = 0
+        while self._all:
+            self._close_first()
+
+    def _close_first(self) -> None:
+        connection = next(iter(self._all))
+        del self._all[connection]
+        connections = self._origins[connection.origin]
+        connections.popleft()
+        if not connections:
+            del self._origins[connection.origin]
+        connection.close()
 
     def _close_old_later(self) -> None:
         self._timer = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._close_old)
 
     def _close_old(self) -> None:
-        """Close what was idle for too long. The connections of an origin are in their order."""
         oldest = perf_counter() - IDLE_SECONDS
-        for origin, connections in list(self._origins.items()):
-            old = next(
-                (n for n, each in enumerate(connections) if each.idle_since > oldest),
-                len(connections),
-            )
-            for connection in connections[:old]:
-                connection.close()
-            self._number -= old
-            del connections[:old]
-            if not connections:
-                del self._origins[origin]
+        while self._all and next(iter(self._all)).idle_since <= oldest:
+            self._close_first()
         self._timer = None
-        if self._origins:
+        if self._all:
             self._close_old_later()
