@@ -290,7 +290,9 @@ async def _workers(bench: Bench, endpoints: Endpoints, results: Results) -> None
         with workers.working(bench.url, number) as running:
             await bench.queue(subscriptions, DRAIN)
             counts, postmaster = [DRAIN // 10, DRAIN], await bench.postmaster()
-            first, last = await asyncio.to_thread(workers.marks_at, running, counts, postmaster)
+            first, last = await asyncio.to_thread(
+                workers.marks_at, running, counts, postmaster, endpoints.good_process_id
+            )
         rates.append(DRAIN * 0.9 / (last.seconds - first.seconds))
         await bench.clear()
     results.tell(

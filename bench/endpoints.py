@@ -12,6 +12,7 @@ class Endpoints:
     def __enter__(self) -> Self:
         self._good, ports = started("bench.endpoint")
         self.good = f"http://127.0.0.1:{ports[0]}"
+        self.good_process_id = self._good.pid
         self._metered, ports = started("bench.endpoint", "--meter")
         self.metered = f"http://127.0.0.1:{ports[0]}"
         self._bad, ports = started("bench.bad_endpoints")

@@ -18,7 +18,9 @@ _PARTS = 20
 class LongDrain:
     """How a worker drained a long queue: its first quarter against its last, and its memory.
 
-    `cpu_ratio` is that of the CPU for a delivery, of the worker and PostgreSQL together.
+    `cpu_ratio` is that of the CPU for a delivery, of the worker and PostgreSQL together, against
+    the CPU of the endpoint. The endpoint does the same for each delivery: so a machine that becomes
+    slower meanwhile does not look like a queue that costs more.
     """
 
     cpu_ratio: float
@@ -40,18 +42,22 @@ async def drain_long_queue(bench: Bench, endpoints: Endpoints, rows: int) -> Lon
     counts = [rows // 100, *inner, rows - rows // 100]  # not how it starts, nor how it ends
     with workers.working(bench.url, 1) as running:
         postmaster = await bench.postmaster()
-        marks = await asyncio.to_thread(workers.marks_at, running, counts, postmaster)
+        marks = await asyncio.to_thread(
+            workers.marks_at, running, counts, postmaster, endpoints.good_process_id
+        )
         peak = running[0].peak_mib()
     return LongDrain(
-        first_against_last([mark.cpu_seconds for mark in marks], counts),
+        first_against_last(
+            [mark.cpu_seconds for mark in marks], [mark.endpoint_cpu_seconds for mark in marks]
+        ),
         first_against_last([mark.seconds for mark in marks], counts),
         marks[-1].memory_mib / marks[_PARTS // 10].memory_mib,
         peak,
     )
 
 
-def first_against_last(spent: Sequence[float], counts: Sequence[int]) -> float:
-    """What a delivery took in the first quarter of the parts, against the last."""
+def first_against_last(spent: Sequence[float], counts: Sequence[float]) -> float:
+    """What one of `counts` took in the first quarter of the parts, against the last."""
     each = [
         (spent_by - spent_before) / (count - count_before)
         for (spent_before, spent_by), (count_before, count) in zip(

@@ -46,11 +46,15 @@ class Worker:
 
 @dataclass(frozen=True)
 class Mark:
-    """When a number of deliveries was reached: the time, the CPU used by then, the memory."""
+    """When a number of deliveries was reached: the time, the CPU used by then, the memory.
+
+    `endpoint_cpu_seconds` is the CPU of the endpoint, which does the same for each delivery.
+    """
 
     seconds: float
     cpu_seconds: float
     memory_mib: float
+    endpoint_cpu_seconds: float
 
 
 @contextmanager
@@ -76,7 +80,9 @@ def working(
         yield running
 
 
-def marks_at(workers: Sequence[Worker], counts: Sequence[int], postmaster: int) -> list[Mark]:
+def marks_at(
+    workers: Sequence[Worker], counts: Sequence[int], postmaster: int, endpoint: int
+) -> list[Mark]:
     """Wait for each number of deliveries by all workers together, and note the moment.
 
     The CPU is that of the workers and of PostgreSQL.
@@ -89,7 +95,8 @@ def marks_at(workers: Sequence[Worker], counts: Sequence[int], postmaster: int) 
         now = time.perf_counter() - began
         while len(reached) < len(counts) and delivered >= counts[len(reached)]:
             cpu = sum(servers.tree_cpu_seconds(process_id) for process_id in process_ids)
-            reached.append(Mark(now, cpu, sum(worker.memory_mib() for worker in workers)))
+            memory = sum(worker.memory_mib() for worker in workers)
+            reached.append(Mark(now, cpu, memory, servers.cpu_seconds(endpoint)))
         if now > _PATIENCE_SECONDS:
             raise RuntimeError("The queue was not drained in time.")
         time.sleep(_LOOK_SECONDS)
