@@ -18,6 +18,12 @@ PRODUCTION = Policy()
 ATTEMPTS = 3
 
 
+@pytest.fixture
+def anyio_backend() -> str:
+    """One event loop: which one it is makes no difference to a verdict."""
+    return "asyncio"
+
+
 @dataclass(frozen=True)
 class Row:
     url: str
