@@ -400,3 +400,23 @@ async def test_if_too_many_are_idle_the_one_that_waited_longest_is_closed() -> N
         await sender.close()
 
     assert (second.reused, first.reused) == (True, False)
+
+
+async def test_a_cancelled_call_ends_its_handshake() -> None:
+    began, ended = asyncio.Event(), asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while await reader.read(65536):
+            began.set()
+        ended.set()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    url = f"https://{HOOK}:{server.sockets[0].getsockname()[1]}/"
+    async with server, sending(Names({HOOK: [["127.0.0.1"]]})) as sender, asyncio.timeout(4):
+        call = asyncio.create_task(sender.post(url, b"{}", []))
+        await began.wait()
+        call.cancel()
+        await ended.wait()
+
+    assert call.cancelled()

@@ -15,10 +15,10 @@ from tradewind.egress.grammar import Target
 
 OpenSocket = Callable[[int, int, int, Address], socket.socket | None]
 
-# How long a TLS connection that we close waits for the endpoint to do the same.
+# How long the end of a TLS connection waits for the endpoint.
 _SHUTDOWN_SECONDS: Final = 1.0
 _RECEIVE_BUFFER: Final = 16 * 1024
-# Errors before a connection was made: the next address of the name may be tried.
+# Failures after which the next address of the name may be tried.
 _MAY_TRY_NEXT: Final = frozenset(
     {failures.NOT_CONNECTED, failures.CONNECT_TIMEOUT, failures.TLS_TIMEOUT}
 )
@@ -73,21 +73,16 @@ async def connect(
             connection = EndpointConnection(target.origin, address, opened, buffer)
             await _secure(loop, connection, opened, target, tls, seconds)
     except TimeoutError:
-        if connection is None:
-            opened.close()
+        if connection is None or target.scheme == "http":
             raise ConnectFailed(failures.CONNECT_TIMEOUT) from None
-        is_secure = target.scheme == "https"
-        failure = failures.TLS_TIMEOUT if is_secure else failures.CONNECT_TIMEOUT
-        raise ConnectFailed(failure, connection.connected_at) from None
+        raise ConnectFailed(failures.TLS_TIMEOUT, connection.connected_at) from None
     except OSError as error:
         if connection is None:
-            opened.close()
             raise ConnectFailed(failures.of_connect(error)) from None
         raise ConnectFailed(failures.of_handshake(error), connection.connected_at) from None
-    except BaseException:
-        if connection is None:
+    finally:
+        if connection is None:  # else the event loop closes it
             opened.close()
-        raise
     return connection
 
 
@@ -107,7 +102,7 @@ def _open(address: Address, allows: Callable[[Address], bool], opener: OpenSocke
     if opened is None:
         raise ConnectFailed(failures.NOT_CONNECTED)
     opened.setblocking(False)
-    # A flood that TLS takes for itself is read without a pause for as long as there is some.
+    # Whatever is in it is read without a pause, also a flood of TLS records without data.
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER)
     return opened
 

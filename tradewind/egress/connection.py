@@ -20,13 +20,13 @@ LARGEST_BODY: Final = 4096
 _LARGEST_HEAD: Final = 64 * 1024
 # After the head, what wraps the body may have as much again: chunk sizes, extensions, trailers.
 _LARGEST_REST: Final = 64 * 1024
-# What may come on a TLS connection in all, with what TLS takes for itself: new keys, tickets.
+# What may come in all for a response by TLS, with records that carry no data: new keys, tickets.
 _LARGEST_TLS: Final = 4 * _LARGEST_HEAD
 _WEIGHT_OF_A_LINE: Final = 64  # overhead of a header line; limits their number
-_MOST_PRELIMINARY: Final = 500
+_MOST_INTERIM: Final = 500
 # An endpoint may answer a request before it has read it. A longer one may still be on its way.
 _LARGEST_KEPT_REQUEST: Final = 64 * 1024
-_PRELIMINARY: Final = range(100, 200)
+_INTERIM: Final = range(100, 200)
 _SWITCHING_PROTOCOLS: Final = 101
 _ENCODINGS: Final = frozenset({b"chunked", b"identity"})
 _BLANK_LINE: Final = re.compile(rb"\r?\n\r?\n")
@@ -69,7 +69,7 @@ class EndpointConnection(asyncio.BufferedProtocol):
         self.forget()
 
     def forget(self) -> None:
-        """Give back the room that the last response took."""
+        """Clear what was kept of the last response."""
         self.status: int | None = None
         self.head = self.body = b""
         self.failure: SendFailure | None = None
@@ -77,9 +77,9 @@ class EndpointConnection(asyncio.BufferedProtocol):
         # Whether it may send another request, now that a response is over.
         self.may_be_kept = False
         self._received = b""  # until the head is complete
-        self._room = _LARGEST_HEAD
+        self._room = _LARGEST_HEAD  # how many bytes may still come
         self._tls_room = _LARGEST_TLS
-        self._preliminary = 0  # how many responses with 1xx came before
+        self._interim = 0  # how many responses with 1xx came before
         self._is_whole = False
 
     @property
@@ -178,13 +178,13 @@ class EndpointConnection(asyncio.BufferedProtocol):
 
     def on_headers_complete(self) -> None:
         status = self._parser.get_status_code()
-        if status in _PRELIMINARY and status != _SWITCHING_PROTOCOLS:
-            self._preliminary += 1
-            if self._preliminary > _MOST_PRELIMINARY:
+        if status in _INTERIM and status != _SWITCHING_PROTOCOLS:
+            self._interim += 1
+            if self._interim > _MOST_INTERIM:
                 self.failure = failures.HEADERS_TOO_LARGE
                 raise _Unwanted
             return
-        head = _last_head(self._received, self._preliminary)
+        head = _last_head(self._received, self._interim)
         if len(head) + head.count(b"\n") * _WEIGHT_OF_A_LINE > _LARGEST_HEAD:
             self.failure = failures.HEADERS_TOO_LARGE
             raise _Unwanted
@@ -216,10 +216,10 @@ class EndpointConnection(asyncio.BufferedProtocol):
             over()
 
 
-def _last_head(received: bytes, preliminary: int) -> bytes:
-    """The head of the response behind so many preliminary ones, without its blank line."""
-    if preliminary:
-        heads = islice(_HEAD.finditer(received), preliminary, None)
+def _last_head(received: bytes, interim: int) -> bytes:
+    """The head of the response behind so many interim ones, without its blank line."""
+    if interim:
+        heads = islice(_HEAD.finditer(received), interim, None)
         begin = next((match.start(1) for match in heads), len(received))
         received = received[begin:]
     received = received.lstrip(b"\r\n")
