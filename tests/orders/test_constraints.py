@@ -67,6 +67,8 @@ PAYMENTS = [
     ("decided_by = requested_by, decided_at = now(), status = 'paid'", "four_eyes"),
     ("decided_by = gen_random_uuid()", "payment_request_check"),
     ("sent_at = now()", "only_what_was_approved_is_sent"),
+    ("note = ''", "payment_request_note_check"),
+    ("note = repeat('x', 501)", "payment_request_note_check"),
 ]
 
 
@@ -110,6 +112,33 @@ async def test_a_payment_cannot_be_made_impossible(
         await connection.execute(statement, an_order[1])
 
     assert refused.value.constraint_name == constraint
+
+
+@pytest.mark.parametrize("table", ["purchase_order", "payment_request"])
+async def test_every_check_of_a_table_is_in_one_function(connection: Any, table: str) -> None:
+    """Each CHECK constraint costs every statement that writes to the table (decision 31)."""
+    names = await connection.fetch(
+        "SELECT conname FROM pg_constraint WHERE contype = 'c' AND conrelid = $1::text::regclass",
+        table,
+    )
+
+    assert [row["conname"] for row in names] == ["is_possible"]
+
+
+async def test_a_rejected_row_names_its_table_and_shows_no_content(
+    connection: Any, an_order: tuple[UUID, UUID]
+) -> None:
+    with pytest.raises(asyncpg.CheckViolationError) as refused:
+        await connection.execute(
+            "UPDATE purchase_order SET paid_fen = -1 WHERE id = $1", an_order[0]
+        )
+
+    assert refused.value.table_name == "purchase_order"
+    assert refused.value.detail is None
+    assert str(refused.value) == (
+        'new row for relation "purchase_order" violates check constraint '
+        '"purchase_order_paid_fen_check"'
+    )
 
 
 _SECOND_REQUEST = """
