@@ -102,7 +102,7 @@ def cost(database_url: str, key: str, results: Results) -> None:
     parts = ", ".join(f"{1000 * seconds:.1f} {name}" for name, seconds in cpu.items())
     results.note(f"({parts})")
     results.tell(statements["all"], "statements, BEGIN and COMMIT counted", digits=1)
-    results.tell(statements["POST"], "of them for POST /v1/orders (at most 12)", digits=1)
+    results.tell(statements["POST"], "of them for POST /v1/orders", digits=1)
 
 
 def _pay_orders(

@@ -150,9 +150,11 @@ async def approved(db: Database, *parts: PlatformOrder, mode: PayMode = PayMode.
     async with transaction(db) as tx:
         order = await locked(tx, order)
         step = decide.payment_requested(order, ids.new(), by, mode, None, order.now)
-        order = await advance.to(tx, order, step, Cause("payment_requested", by))
+        advance.to(tx, order, step, Cause("payment_requested", by))
+    async with transaction(db) as tx:
+        order = await locked(tx, order)
         step = decide.payment_approved(order, APPROVER, None, order.now)
-        return await advance.to(tx, order, step, Cause("payment_approved", APPROVER))
+        return advance.to(tx, order, step, Cause("payment_approved", APPROVER))
 
 
 async def locked(tx: Any, order: Order) -> Order:

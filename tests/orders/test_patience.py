@@ -126,7 +126,7 @@ async def test_a_cancel_that_is_put_off_is_asked_for_again_when_the_platform_lik
     order = await placed(db, part)
     async with transaction(db) as tx:
         before = await locked(tx, order)
-        await advance.to(tx, before, decide.cancel_requested(before, BUYER), Cause("cancel"))
+        advance.to(tx, before, decide.cancel_requested(before, BUYER), Cause("cancel"))
     fake = Fake([part], {"C1": Unavailable("sandbox", "busy", "Not now.", retry_after=wanted)})
     submitter = Submitter(db)
     await due_now(db)
@@ -145,7 +145,7 @@ async def test_a_cancel_that_was_put_off_is_done_later(db: Database) -> None:
     order = await placed(db, part)
     async with transaction(db) as tx:
         before = await locked(tx, order)
-        await advance.to(tx, before, decide.cancel_requested(before, BUYER), Cause("cancel"))
+        advance.to(tx, before, decide.cancel_requested(before, BUYER), Cause("cancel"))
     fake = Fake([part], {"C1": Unavailable("sandbox", "busy", "Not now.")})
     await cancel.carry_out(db, fake.connector, *await held(db, order))
     assert (await current(db, order)).cancel_sent_at is None

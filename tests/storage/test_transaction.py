@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import asyncpg
 import pytest
+from kit.pgbouncer import POOL_SIZE, Pooler
 
 from tradewind.observability import logs
 from tradewind.storage.errors import DatabaseAway
@@ -93,7 +95,8 @@ def note(number: int) -> Part:
 async def test_what_is_written_last_needs_no_statement_of_its_own(notes: Database) -> None:
     async def write(tx: Tx, numbers: Sequence[int]) -> None:
         query = "WITH now AS (SELECT count(*) AS count FROM note) SELECT count FROM now WHERE $1"
-        counts.append(await tx.fetchval_last(query, bool(numbers)))
+        [row] = await tx.fetch_last(query, bool(numbers))
+        counts.append(row["count"])
         counts.append(await tx.fetchval("SELECT count(*) FROM note"))
 
     counts: list[int] = []
@@ -105,6 +108,100 @@ async def test_what_is_written_last_needs_no_statement_of_its_own(notes: Databas
 
     assert counts == [1, 3]
     assert await kept(notes) == [1, 2, 3]
+
+
+_ADD = "WITH added AS (INSERT INTO note VALUES ($1) RETURNING id) SELECT id FROM added"
+_IN_TRANSACTION = """
+    SELECT count(*) FROM pg_stat_activity
+     WHERE datname = current_database() AND state = 'idle in transaction'
+"""
+
+
+async def test_a_transaction_of_one_statement_is_committed_by_it(notes: Database) -> None:
+    async with transaction(notes) as tx:
+        assert await tx.fetch_last(_ADD, 1)
+        assert await kept(notes) == [1]
+        assert await notes.fetchval(_IN_TRANSACTION) == 0
+
+
+async def test_a_last_statement_that_fails_changes_nothing(notes: Database) -> None:
+    await run(notes, "INSERT INTO note VALUES (1)")
+
+    async def work() -> None:
+        async with transaction(notes) as tx:
+            tx.write_last(note(2), {"note_pkey": ZeroDivisionError("ours")})
+            tx.write_last(note(1))
+
+    with pytest.raises(ZeroDivisionError):
+        await work()
+
+    assert await kept(notes) == [1]
+
+
+async def test_statements_may_follow_a_last_one_that_changed_nothing(notes: Database) -> None:
+    async def work() -> None:
+        async with transaction(notes) as tx:
+            assert await tx.fetch_last("WITH no AS (SELECT) SELECT FROM no WHERE false") == []
+            await tx.execute("INSERT INTO note VALUES (1)")
+            assert await kept(notes) == []
+            raise ZeroDivisionError("ours")
+
+    with pytest.raises(ZeroDivisionError):
+        await work()
+
+    assert await kept(notes) == []
+
+
+async def test_a_part_may_refer_to_the_query_that_it_is_written_with(notes: Database) -> None:
+    def only_if_added(after: int) -> tuple[str, Sequence[object]]:
+        return f"INSERT INTO note SELECT ${after + 1}::integer FROM added", [2]  # noqa: S608
+
+    for number in (1, 3):
+        async with transaction(notes) as tx:
+            tx.write_last(only_if_added)
+            await tx.fetch_last(
+                """
+                WITH added AS (INSERT INTO note SELECT $1::integer WHERE $1 = 1 RETURNING id)
+                SELECT id FROM added
+                """,
+                number,
+            )
+
+    assert await kept(notes) == [1, 2]
+
+
+async def test_who_is_first_in_line_gets_a_connection(pooler: Pooler, database_url: str) -> None:
+    """Those behind it must not hold every connection that the pooler has to the server."""
+    url = pooler.url(database_url)
+    db = Database(url, size=POOL_SIZE + 2, name="line", direct_url=database_url)
+    await db.open()
+    in_line, have_begun, go_on = asyncio.Semaphore(0), asyncio.Semaphore(0), asyncio.Event()
+
+    async def be_first() -> None:
+        async with transaction(db) as tx:
+            await tx.wait_in_line(["lock"])
+            in_line.release()
+            await go_on.wait()
+            await tx.fetch_last("WITH one AS (SELECT 1) SELECT FROM one")
+
+    async def be_next() -> None:
+        async with transaction(db) as tx:
+            await tx.fetchval("SELECT 1")
+            have_begun.release()
+            await tx.wait_in_line(["lock"])
+
+    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+        for _ in range(2):
+            group.create_task(be_first())
+            await in_line.acquire()
+        for _ in range(POOL_SIZE):
+            group.create_task(be_next())
+        with suppress(TimeoutError):  # as many as get a connection
+            async with asyncio.timeout(0.3):
+                for _ in range(POOL_SIZE):
+                    await have_begun.acquire()
+        go_on.set()
+    await db.close()
 
 
 @pytest.mark.parametrize("number", [1, 2, 10, 11, 35])

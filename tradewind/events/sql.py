@@ -18,24 +18,60 @@ _SLOT_SECONDS = 3.0
 async def append(tx: Tx, events: Sequence[Event]) -> int:
     """Number and insert events, and one queue row for each subscription that wants them.
 
-    Return how many queue rows. The head of each account stays locked until the commit, which makes
-    numbers visible in their order and without gaps. Heads are locked in the order of account ids,
-    so that two transactions with several accounts never wait for each other in a circle.
+    Return how many queue rows.
+    """
+    parts, args = _append_parts(events)
+    [row] = await tx.fetch_last(f"WITH {parts} SELECT count(*) FROM queued", *args)  # noqa: S608 - ours
+    queued: int = row[0]
+    return queued
+
+
+async def append_with(
+    tx: Tx, events: Sequence[Event], change: str, args: Sequence[object]
+) -> tuple[Sequence[UUID], int]:
+    """Append events together with the change that causes them, in one statement.
+
+    `change` are the parts of a WITH. The one with the name `saved` returns the ids of the orders
+    that were changed: events of other orders are left out. Return these ids, and how many queue
+    rows there are.
+    """
+    if not events:
+        rows = await tx.fetch_last(f"WITH {change} SELECT id FROM saved", *args)  # noqa: S608 - ours
+        return [row[0] for row in rows], 0
+    parts, more = _append_parts(events, after=len(args), only_saved=True)
+    rows = await tx.fetch_last(
+        f"WITH {change}, {parts} SELECT id, (SELECT count(*) FROM queued) FROM saved",  # noqa: S608 - ours
+        *args,
+        *more,
+    )
+    return [row[0] for row in rows], rows[0][1] if rows else 0
+
+
+def _append_parts(
+    events: Sequence[Event], *, after: int = 0, only_saved: bool = False
+) -> tuple[str, Sequence[object]]:
+    """The parts of a WITH that append events, and their arguments, which come `after` others.
+
+    The head of each account stays locked until the commit, which makes numbers visible in their
+    order and without gaps. Heads are locked in the order of account ids, so that two transactions
+    with several accounts never wait for each other in a circle.
 
     The statement is planned once. With the number of events in sight, PostgreSQL would believe
     that a plan for this number is worth making each time, and planning takes longer than the rest:
     the sub-select hides it. OFFSET 0 has subscriptions read by their account's part of the index.
     """
-    queued: int = await tx.fetchval_last(
-        """
-        WITH appended AS (
+    p = [f"${after + number}" for number in range(1, 7)]
+    only = "JOIN saved ON saved.id = purchase_order_id" if only_saved else ""
+    parts = f"""
+        appended AS (
             SELECT appended.*,
                    count(*) OVER (PARTITION BY account_id) AS count,
                    row_number() OVER (PARTITION BY account_id ORDER BY ordinal DESC) - 1 AS from_end
-              FROM unnest((SELECT $1::uuid[]), $2::uuid[], $3::uuid[], $4::text[],
-                          $5::timestamptz[], $6::bytea[])
+              FROM unnest((SELECT {p[0]}::uuid[]), {p[1]}::uuid[], {p[2]}::uuid[], {p[3]}::text[],
+                          {p[4]}::timestamptz[], {p[5]}::bytea[])
                    WITH ORDINALITY
                    AS appended (id, account_id, purchase_order_id, type, created_at, body, ordinal)
+              {only}
         ),
         head AS (
             INSERT INTO journal_head AS head (account_id, last_number, last_event_id)
@@ -71,17 +107,15 @@ async def append(tx: Tx, events: Sequence[Event]) -> int:
                                ELSE filter_accepts(filter, appended.body) END
                    OFFSET 0) AS s
             RETURNING 1
-        )
-        SELECT count(*) FROM queued
-        """,
+        )"""  # noqa: S608 - the parts are our own constants and numbers of parameters
+    return parts, [
         [event.id for event in events],
         [event.account_id for event in events],
         [event.order_id for event in events],
         [event.kind for event in events],
         [event.at for event in events],
         [event.body for event in events],
-    )
-    return queued
+    ]
 
 
 class JournalHead(NamedTuple):

@@ -62,7 +62,7 @@ class Placement:
         """Nothing to replace: the link is final."""
         return True
 
-    def replace_in(self, tx: Tx, result: Order) -> None:
+    def replacement(self, result: Order, only_if: str) -> None:
         """Likewise."""
 
     async def release(self, tx: Tx) -> None:

@@ -1,7 +1,7 @@
 """Saves every change of an order, with its timeline and events; no other file does."""
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from time import monotonic
@@ -30,10 +30,10 @@ from tradewind.orders.lease import HELD, Lease
 from tradewind.orders.lifecycle import next_job
 from tradewind.orders.model import Cause, NewOrder, Order, PlatformJob
 from tradewind.orders.person import Person
-from tradewind.orders.sql import OrderWrite, Saved, TimelineWrite
+from tradewind.orders.sql import OrderWrite, TimelineWrite
 from tradewind.platforms.model import PlatformOrder
 from tradewind.storage.pool import Database
-from tradewind.storage.statements import joined
+from tradewind.storage.statements import Part, joined
 from tradewind.storage.transaction import Tx, transaction
 
 _TICK = timedelta(milliseconds=1)
@@ -41,6 +41,7 @@ _TICK = timedelta(milliseconds=1)
 # Announced when there may be a job to be done at any marketplace.
 SUBMIT = "submit"
 _WAKING = frozenset({PlatformJob.PAY, PlatformJob.CANCEL})
+_MARKETPLACE_JOBS = frozenset({PlatformJob.CREATE, PlatformJob.CANCEL, PlatformJob.PAY})
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +94,14 @@ def submit_topic(platform: str) -> str:
     return f"{SUBMIT} {platform}"
 
 
-async def to(tx: Tx, order: Order, step: Order, cause: Cause) -> Order:
-    """Bring a locked order to `step`; return what it is then."""
-    return (await many(tx, [Advance(order, [(step, cause)])]))[order.id]
+def to(tx: Tx, order: Order, step: Order, cause: Cause) -> Order:
+    """Bring a locked order to `step` at the end of the transaction; return what it is then.
+
+    An order takes one step in a transaction.
+    """
+    change = _change(Advance(order, [(step, cause)]))
+    tx.before_commit(_save_locked, [change])
+    return change.after
 
 
 def by_platform(order: Order, parts: Sequence[PlatformOrder], cause: Cause) -> Advance:
@@ -152,37 +158,57 @@ def _audited(statement: Statement, by: Actor, order: Order) -> Statement:
     return Statement(*joined([entry], statement.sql, statement.args))
 
 
+# Returns what to write together with an order, as it becomes, if a condition in SQL holds.
+Along = Callable[[Order, str], Part | None]
+
+
 async def unlocked(
-    tx: Tx, order: Order, plan: Callable[[Order], Advance], give_back: GiveBack | None = None
+    tx: Tx,
+    order: Order,
+    plan: Callable[[Order], Advance],
+    give_back: GiveBack | None = None,
+    along: Along | None = None,
 ) -> Order:
     """Bring an order that is not locked to where `plan` leads; return what it is then.
 
     It is planned from the order as it was read, and saved if nobody changed it since. Otherwise it
     is locked, read and planned again.
     """
-    planned = plan(current(order))
-    after = (await many(tx, [planned], give_back)).get(order.id)
-    if after is not None and (give_back is None or after is not planned.order):
-        return after
+    change = _change(plan(current(order)), give_back)
+    if change.write is None and give_back is None:
+        return change.after
+    if change.write is not None:
+        if along is not None and (part := along(change.after, sql.IS_SAVED)):
+            tx.write_last(part)
+        if await _save(tx, [change], give_back):
+            return change.after
     locked = await sql.lock_order(tx, None, order.id)
     if locked is None:
         raise RuntimeError(f"Order {order.reference} is gone.")
-    after = (await many(tx, [plan(locked)]))[order.id]
+    change = _change(plan(locked))
+    await _save_locked(tx, [change])
     if give_back is not None:
-        await _give_back(tx, after, give_back)
-    return after
+        await _give_back(tx, change.after, give_back)
+    if along is not None and (part := along(change.after, "true")):
+        tx.write_last(part)
+    return change.after
 
 
 async def record(
-    db: Database, order: Order, give_back: GiveBack, plan: Callable[[Order], Advance]
+    db: Database,
+    order: Order,
+    give_back: GiveBack,
+    plan: Callable[[Order], Advance],
+    along: Along | None = None,
 ) -> Order:
     """Save what came of a job on an order whose lease we hold, and give the order back."""
-    planned = plan(current(order))
-    if planned.changes_nothing:
-        await _give_back(db, planned.order, give_back)
-        return order
+    if along is None:
+        planned = plan(current(order))
+        if planned.changes_nothing:
+            await _give_back(db, planned.order, give_back)
+            return order
     async with transaction(db) as tx:
-        return await unlocked(tx, order, plan, give_back)
+        return await unlocked(tx, order, plan, give_back, along)
 
 
 async def _give_back(db: Database | Tx, order: Order, give_back: GiveBack) -> None:
@@ -203,43 +229,94 @@ def current(order: Order) -> Order:
 async def many(
     tx: Tx, advances: Sequence[Advance], give_back: GiveBack | None = None
 ) -> dict[UUID, Order]:
-    """Save what orders became, and journal it: two statements, however many orders there are.
+    """Save what orders became, and journal it: one statement, however many orders there are.
 
     Return the orders as they are then. An order that is not locked, and that somebody changed
     since it was read, is left out. With `give_back`, the orders that changed are given back too.
     """
-    orders: dict[UUID, Order] = {}
+    changes = [_change(advance, give_back) for advance in advances]
+    saved = await _save(tx, changes, give_back)
+    return {change.after.id: change.after for change in changes if change.after.id in saved}
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """What an order becomes, and the steps that callers can see; no write: nothing changes."""
+
+    after: Order
+    steps: Sequence[TakenStep]
+    write: OrderWrite | None
+
+
+def _change(advance: Advance, give_back: GiveBack | None = None) -> _Change:
     steps: list[TakenStep] = []
-    writes: list[OrderWrite] = []
-    for advance in advances:
-        after = take_steps(advance, steps)
-        orders[after.id] = after
-        if after is not advance.order:
-            at = give_back.next_sync(after) if give_back else next_sync(after)
-            job = PlatformJob.NONE if at is None else next_job(after)
-            writes.append(OrderWrite(advance.order, after, job, at))
+    before, after = advance.order, take_steps(advance, steps)
+    if after is before:
+        return _Change(after, steps, None)
+    at = give_back.next_sync(after) if give_back else next_sync(after)
+    job = PlatformJob.NONE if at is None else next_job(after)
+    write = OrderWrite(before, after, job, at)
+    return _Change(_scheduled(write, give_back), steps, write)
+
+
+def _scheduled(write: OrderWrite, give_back: GiveBack | None) -> Order:
+    """The order with its next sync, as it is saved unless a hint comes meanwhile."""
+    order, at = write.order, write.next_sync_at
+    earlier = min(filter(None, (order.next_sync_at, at)), default=None)
+    if give_back is None:
+        return replace(order, next_sync_at=None if write.job is PlatformJob.NONE else earlier)
+    if give_back.only_synced and write.job in _MARKETPLACE_JOBS:
+        at = max(earlier or order.now, order.now)
+    return replace(order, synced_at=order.now, next_sync_at=at, sync_failures=0)
+
+
+async def _save_locked(tx: Tx, changes: Sequence[_Change]) -> None:
+    """Save orders that are locked, so that nobody else can have changed them."""
+    if len({change.after.id for change in changes}) < len(changes):
+        raise RuntimeError("An order takes one step in a transaction.")
+    if len(await _save(tx, changes, None)) < len(changes):
+        raise RuntimeError("An order that was locked has changed.")
+
+
+async def _save(tx: Tx, changes: Sequence[_Change], give_back: GiveBack | None) -> Collection[UUID]:
+    """Save changes and journal them in one statement; return the ids of orders that are as here.
+
+    Orders that do not change are among them.
+    """
+    writes = [change.write for change in changes if change.write is not None]
+    unchanged = [change.after.id for change in changes if change.write is None]
     if not writes:
-        return orders
+        return unchanged
+    steps = [step for change in changes for step in change.steps]
     entries = [
         TimelineWrite(step.after, step.cause, step.changes, [event.id for event in step.events])
         for step in steps
     ]
-    saved = await sql.save_orders(
-        tx,
+    statement, args = sql.save_orders(
         writes,
         entries,
         lease=give_back.lease if give_back else None,
         only_synced=give_back is not None and give_back.only_synced,
     )
-    _keep_saved(orders, writes, saved)
-    steps = [step for step in steps if step.after.id in orders]
-    journal.append(tx, [event for step in steps for event in step.events])
+    events = [event for step in steps for event in step.events]
+    try:
+        saved = await journal.append_with(tx, events, statement, args)
+    except asyncpg.UniqueViolationError as error:
+        if error.constraint_name != sql.PLATFORM_ORDER_KEY:
+            raise
+        # The marketplace gave two orders of ours the same id: neither can be trusted now.
+        names = ", ".join(write.order.reference for write in writes)
+        raise RuntimeError(f"an id there of {names} belongs to another order") from None
     for write in writes:
         # A worker that holds the lease of an order continues with its job by itself.
-        if write.job in _WAKING and write.job is not next_job(write.before):
+        if (
+            write.order.id in saved
+            and write.job in _WAKING
+            and write.job is not next_job(write.before)
+        ):
             tx.wake(submit_topic(write.order.platform))
-    _log(steps)
-    return orders
+    _log([step for step in steps if step.after.id in saved])
+    return {*unchanged, *saved}
 
 
 def take_steps(advance: Advance, steps: list[TakenStep]) -> Order:
@@ -256,27 +333,6 @@ def take_steps(advance: Advance, steps: list[TakenStep]) -> Order:
         unseen = replace(step, version=order.version, updated_at=order.updated_at)
         order = order if unseen == order else unseen
     return order
-
-
-def _keep_saved(
-    orders: dict[UUID, Order], writes: Sequence[OrderWrite], saved: Sequence[Saved]
-) -> None:
-    """Leave out of `orders` those that were not saved, and complete the others."""
-    by_id = {row.id: row for row in saved}
-    for write in writes:
-        row = by_id.get(write.order.id)
-        if row is None:
-            del orders[write.order.id]
-            continue
-        if row.id_taken:
-            # The marketplace gave two orders of ours the same id: neither can be trusted now.
-            raise RuntimeError(f"the id there of {write.order.reference} belongs to another order")
-        orders[row.id] = replace(
-            write.order,
-            synced_at=row.synced_at,
-            next_sync_at=row.next_sync_at,
-            sync_failures=row.sync_failures,
-        )
 
 
 def _stamped(step: Order, before: Order) -> Order:

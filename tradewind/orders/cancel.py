@@ -44,7 +44,7 @@ async def cancel(
         order = await lock_order(tx, by.id, order_id)
         if not order.cancel_requested:
             step = decide.cancel_requested(order, by)
-            order = await advance.to(tx, order, step, Cause("cancel", by))
+            order = advance.to(tx, order, step, Cause("cancel", by))
             if by.agent_actor is not None:
                 record(
                     tx,

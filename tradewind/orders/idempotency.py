@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Protocol, TypeVar
 
 from tradewind.storage.pool import Database
+from tradewind.storage.statements import Part
 from tradewind.storage.transaction import Tx
 
 Result_contra = TypeVar("Result_contra", contravariant=True)
@@ -55,8 +56,11 @@ class Idempotency(Protocol[Result_contra]):
         """Replace a pending result by the final one; False: it was replaced before."""
         ...
 
-    def replace_in(self, tx: Tx, result: Result_contra) -> None:
-        """Replace a pending result with the effect, unless it was replaced before."""
+    def replacement(self, result: Result_contra, only_if: str) -> Part | None:
+        """What replaces a pending result, unless it was replaced before, with the effect.
+
+        It is a part of the statement with the effect, and `only_if` is a condition in SQL.
+        """
         ...
 
     async def release(self, tx: Tx) -> None:

@@ -24,6 +24,10 @@ _PAYMENT_STATE = (
     *("id", "status", "amount_fen", "sums", "mode", "requested_at", "note", "decided_at", "reason"),
     *("pay_url", "sent_at", "failure"),
 )
+# The constraint that an order on a marketplace belongs to one order of ours.
+PLATFORM_ORDER_KEY = "platform_order_pkey"
+# Whether the statement with the parts of `save_orders` saved an order.
+IS_SAVED = "EXISTS (SELECT FROM saved)"
 WITH_PAYMENT = "purchase_order AS o LEFT JOIN payment_request AS pay ON pay.id = o.payment_id"
 
 
@@ -45,17 +49,6 @@ class TimelineWrite:
     cause: Cause
     changes: Mapping[str, Mapping[str, object]]
     events: Sequence[UUID]
-
-
-@dataclass(frozen=True, slots=True)
-class Saved:
-    """When an order that was saved is synced. `id_taken`: another order has its id there."""
-
-    id: UUID
-    synced_at: datetime | None
-    next_sync_at: datetime | None
-    sync_failures: int
-    id_taken: bool
 
 
 def insert_order(order: Order, cause: Cause, *, lease: UUID, held: timedelta) -> Statement:
@@ -145,18 +138,19 @@ async def _lock(tx: Tx, condition: str, *args: object) -> Order | None:
     return None if row is None else rows.read_order(row)
 
 
-async def save_orders(
-    tx: Tx,
+def save_orders(
     writes: Sequence[OrderWrite],
     timeline: Sequence[TimelineWrite],
     *,
     lease: UUID | None = None,
     only_synced: bool = False,
-) -> Sequence[Saved]:
+) -> tuple[str, Sequence[object]]:
     """Write orders that did not change since, with payments, ids on the marketplace, timeline.
 
-    Orders whose version is another than the known one, or whose `lease` is no longer this one, are
-    left as they are, and are not returned. Without a lease, an order that is due already stays so.
+    Return the parts of a WITH, and their arguments. The part `saved` returns the ids. Orders whose
+    version is another than the known one, or whose `lease` is no longer this one, are left as they
+    are. Without a lease, an order that is due already stays so. An id on the marketplace that
+    belongs to another order of ours violates PLATFORM_ORDER_KEY.
 
     With a lease, the orders are given back: they were synced now, and their next sync is as
     written, or now if a hint came meanwhile. With `only_synced`, only the next sync is put off:
@@ -183,9 +177,8 @@ async def save_orders(
     # PostgreSQL plans for the one row of a record, and for a hundred rows of a record set.
     new_rows = "json_to_recordset" if len(writes) > 1 else "json_to_record"
     new = [_row(write) for write in writes]
-    records = await tx.fetch(
-        f"""
-        WITH new AS MATERIALIZED (
+    update = f"""
+        new AS MATERIALIZED (
             SELECT *
               FROM {new_rows}($1)
                    AS new (id uuid, status text, payment_status text, platform_payment_status text,
@@ -196,7 +189,7 @@ async def save_orders(
                            cancel_requested boolean, dispute boolean, paid_outside boolean,
                            close_reason text, pay_before timestamptz, updated_at timestamptz,
                            version integer, items json, work text, next_sync_at timestamptz,
-                           known_version integer, known_hints integer)
+                           synced_at timestamptz, known_version integer, known_hints integer)
         ),
         current AS MATERIALIZED (
             SELECT o.id
@@ -233,7 +226,7 @@ async def save_orders(
                    version = new.version,
                    items = coalesce(new.items, o.items),
                    lease_until = CASE WHEN $2 IS NULL THEN o.lease_until ELSE 'epoch' END,
-                   synced_at = CASE WHEN $2 IS NULL THEN o.synced_at ELSE tradewind_now() END,
+                   synced_at = CASE WHEN $2 IS NULL THEN o.synced_at ELSE new.synced_at END,
                    sync_failures = CASE WHEN $2 IS NULL THEN o.sync_failures ELSE 0 END,
                    work = CASE WHEN $2 IS NOT NULL AND new.work = 'none'
                                     AND o.hints <> new.known_hints THEN 'sync'
@@ -248,69 +241,78 @@ async def save_orders(
               FROM new
               JOIN current USING (id)
              WHERE o.id = new.id
-            RETURNING o.id, o.synced_at, o.next_sync_at, o.sync_failures
-        ),
-        paid AS (
-            INSERT INTO payment_request (id, purchase_order_id, account_id, status, amount_fen,
-                                         sums, mode, requested_by, requested_email, requested_at,
-                                         note, decided_by, decided_email, decided_at, reason,
-                                         pay_url, sent_at, failure, updated_at, requested_agent)
-            SELECT request.*
-              FROM json_to_recordset($4)
-                   AS request (id uuid, purchase_order_id uuid, account_id uuid, status text,
-                               amount_fen bigint, sums json, mode text, requested_by uuid,
-                               requested_email text, requested_at timestamptz, note text,
-                               decided_by uuid, decided_email text, decided_at timestamptz,
-                               reason text, pay_url text, sent_at timestamptz, failure json,
-                               updated_at timestamptz, requested_agent text)
-              JOIN saved ON saved.id = request.purchase_order_id
-            ON CONFLICT (id) DO UPDATE
-               SET status = excluded.status,
-                   decided_by = excluded.decided_by,
-                   decided_email = excluded.decided_email,
-                   decided_at = excluded.decided_at,
-                   reason = excluded.reason,
-                   pay_url = excluded.pay_url,
-                   sent_at = excluded.sent_at,
-                   failure = excluded.failure,
-                   updated_at = excluded.updated_at
-        ),
-        placed AS (
-            SELECT placed.*
-              FROM json_to_recordset($5)
-                   AS placed (platform text, order_id text, purchase_order_id uuid)
-              JOIN saved ON saved.id = placed.purchase_order_id
-        ),
-        named AS (
-            INSERT INTO platform_order (platform, order_id, purchase_order_id)
-            SELECT platform, order_id, purchase_order_id FROM placed
-            ON CONFLICT DO NOTHING
-        ),
-        entered AS (
-            INSERT INTO order_change (purchase_order_id, version, account_id, at, cause, actor_id,
-                                      actor, changes, events, agent)
-            SELECT entry.*
-              FROM json_to_recordset($6)
-                   AS entry (id uuid, version integer, account_id uuid, at timestamptz, cause text,
-                             actor_id uuid, actor text, changes json, events uuid[], agent text)
-              JOIN saved ON saved.id = entry.id
-        )
-        SELECT id, synced_at, next_sync_at, sync_failures,
-               EXISTS (SELECT
-                         FROM placed
-                         JOIN platform_order AS existing USING (platform, order_id)
-                        WHERE placed.purchase_order_id = saved.id
-                          AND existing.purchase_order_id <> saved.id) AS id_taken
-          FROM saved
-        """,  # noqa: S608 - the part is our own constant
-        rows.to_json(new if len(new) > 1 else new[0]),
-        lease,
-        only_synced,
-        rows.to_json([_payment_row(write.order, request) for write, request in requests]),
-        rows.to_json(placed),
-        rows.to_json([_timeline_row(entry) for entry in timeline]),
-    )
-    return [Saved(**record) for record in records]
+            RETURNING o.id
+        )"""  # noqa: S608 - the parts are our own constants
+    parts = [update]
+    args: list[object] = [rows.to_json(new if len(new) > 1 else new[0]), lease, only_synced]
+    # Most changes insert into few of these tables, and each that is named costs time.
+    for insert, inserted in (
+        (_insert_payments, [_payment_row(write.order, request) for write, request in requests]),
+        (_insert_platform_orders, placed),
+        (_insert_timeline, [_timeline_row(entry) for entry in timeline]),
+    ):
+        if inserted:
+            args.append(rows.to_json(inserted))
+            parts.append(insert(f"${len(args)}"))
+    return ", ".join(parts), args
+
+
+def _insert_payments(argument: str) -> str:
+    return f"""
+    paid AS (
+        INSERT INTO payment_request (id, purchase_order_id, account_id, status, amount_fen,
+                                     sums, mode, requested_by, requested_email, requested_at,
+                                     note, decided_by, decided_email, decided_at, reason,
+                                     pay_url, sent_at, failure, updated_at, requested_agent)
+        SELECT request.*
+          FROM json_to_recordset({argument})
+               AS request (id uuid, purchase_order_id uuid, account_id uuid, status text,
+                           amount_fen bigint, sums json, mode text, requested_by uuid,
+                           requested_email text, requested_at timestamptz, note text,
+                           decided_by uuid, decided_email text, decided_at timestamptz,
+                           reason text, pay_url text, sent_at timestamptz, failure json,
+                           updated_at timestamptz, requested_agent text)
+          JOIN saved ON saved.id = request.purchase_order_id
+        ON CONFLICT (id) DO UPDATE
+           SET status = excluded.status,
+               decided_by = excluded.decided_by,
+               decided_email = excluded.decided_email,
+               decided_at = excluded.decided_at,
+               reason = excluded.reason,
+               pay_url = excluded.pay_url,
+               sent_at = excluded.sent_at,
+               failure = excluded.failure,
+               updated_at = excluded.updated_at
+    )"""  # noqa: S608 - the number of a parameter
+
+
+def _insert_platform_orders(argument: str) -> str:
+    return f"""
+    placed AS (
+        INSERT INTO platform_order (platform, order_id, purchase_order_id)
+        SELECT placed.*
+          FROM json_to_recordset({argument})
+               AS placed (platform text, order_id text, purchase_order_id uuid)
+          JOIN saved ON saved.id = placed.purchase_order_id
+         WHERE NOT EXISTS (SELECT
+                             FROM platform_order AS own
+                            WHERE own.platform = placed.platform
+                              AND own.order_id = placed.order_id
+                              AND own.purchase_order_id = placed.purchase_order_id)
+    )"""  # noqa: S608 - the number of a parameter
+
+
+def _insert_timeline(argument: str) -> str:
+    return f"""
+    entered AS (
+        INSERT INTO order_change (purchase_order_id, version, account_id, at, cause, actor_id,
+                                  actor, changes, events, agent)
+        SELECT entry.*
+          FROM json_to_recordset({argument})
+               AS entry (id uuid, version integer, account_id uuid, at timestamptz, cause text,
+                         actor_id uuid, actor text, changes json, events uuid[], agent text)
+          JOIN saved ON saved.id = entry.id
+    )"""  # noqa: S608 - the number of a parameter
 
 
 def _row(write: OrderWrite) -> Mapping[str, object]:
@@ -323,6 +325,7 @@ def _row(write: OrderWrite) -> Mapping[str, object]:
         "payment_id": order.open_payment and order.open_payment.id,
         "work": write.job,
         "next_sync_at": write.next_sync_at,
+        "synced_at": order.now,
         "known_version": write.before.version,
         "known_hints": order.hints,
     }

@@ -26,7 +26,6 @@ from tradewind.platforms.failures import (
 )
 from tradewind.platforms.model import OrderRequest, PlatformOrder
 from tradewind.storage.pool import Database
-from tradewind.storage.transaction import transaction
 
 # How long a creation without a response may still happen. Only then, and only if the order cannot
 # be found, is it sent again.
@@ -184,12 +183,8 @@ async def _save(
     plan: Callable[[Order], Advance],
     idempotency: Idempotency[Order] | None,
 ) -> Order:
-    if idempotency is None:
-        return await advance.record(db, order, give_back, plan)
-    async with transaction(db) as tx:
-        after = await advance.unlocked(tx, order, plan, give_back)
-        idempotency.replace_in(tx, after)
-    return after
+    along = None if idempotency is None else idempotency.replacement
+    return await advance.record(db, order, give_back, plan, along)
 
 
 def _filled(order: Order, goods: GoodsReading | None) -> Order:

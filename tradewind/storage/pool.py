@@ -19,7 +19,7 @@ _CONNECT_SECONDS = 3.0
 _ACQUIRE_SECONDS = 4.0
 _STATEMENT_SECONDS = 10.0
 # Longer than the server's own limit: asyncpg must not cancel a change (see `Writes`).
-_CHANGE_SECONDS = 30.0
+CHANGE_SECONDS = 30.0
 
 # No session may hold a snapshot or a lock for long: held snapshots stop vacuum.
 SESSION_SETTINGS = {
@@ -146,7 +146,7 @@ class Database:
         """Run a statement that changes something, and commit it."""
         self.writes.check()
         async with self.connection() as connection:
-            change = connection.execute(query, *args, timeout=_CHANGE_SECONDS)
+            change = connection.execute(query, *args, timeout=CHANGE_SECONDS)
             status: str = await self.writes.acknowledged(connection, change)
             return status
 

@@ -23,4 +23,8 @@ def joined(
         all_args += more
     if not query:
         return f"WITH {', '.join(written)} SELECT", all_args
-    return f"WITH {', '.join([*written, query.lstrip().removeprefix('WITH')])}", all_args
+    if not written:
+        return query, all_args
+    query = query.lstrip().removeprefix("WITH").lstrip().removeprefix("RECURSIVE")
+    # RECURSIVE: a part may refer to the parts of the query, which come behind it.
+    return f"WITH RECURSIVE {', '.join([*written, query])}", all_args

@@ -16,9 +16,9 @@ from typing import Any, TypeVar
 
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
+from asyncpg.transaction import Transaction
 
-from tradewind.storage.local_queues import LocalQueues
-from tradewind.storage.pool import Database
+from tradewind.storage.pool import CHANGE_SECONDS, Database
 from tradewind.storage.statements import Part, joined
 
 # As long as a statement waits for a lock.
@@ -30,11 +30,16 @@ Item = TypeVar("Item")
 
 
 class Tx:
-    """An open transaction. No marketplace or endpoint is called while one is open."""
+    """An open transaction. No marketplace or endpoint is called while one is open.
 
-    def __init__(self, connection: PoolConnectionProxy, queues: LocalQueues) -> None:
+    It begins in the database with its first statement. A transaction of one statement, which was
+    run by `fetch_last`, needs neither BEGIN nor COMMIT.
+    """
+
+    def __init__(self, connection: PoolConnectionProxy, db: Database) -> None:
         self._connection = connection
-        self._queues = queues
+        self._db = db
+        self._begun: Transaction | None = None
         self._entered: list[asyncio.Semaphore] = []
         self.wakes: set[str] = set()
         self._deferred: dict[Callable[[Tx, Sequence[Any]], Awaitable[None]], list[Any]] = {}
@@ -65,40 +70,51 @@ class Tx:
         try:
             for write, items in deferred.items():
                 await write(self, items)
-            if parts := await self._last_parts():
-                await self._write(parts)
+            if self._parts:
+                await self.fetch_last()
         except asyncpg.UniqueViolationError as error:
             raise self._conflicts.get(error.constraint_name or "", error) from None
 
-    async def fetchval_last(self, query: str, *args: object) -> Any:
-        """Fetch a value by the last statement of this transaction, which begins with WITH."""
+    async def fetch_last(self, query: str = "", *args: object) -> Sequence[asyncpg.Record]:
+        """Run the last statement of this transaction, with what `write_last` collected.
+
+        The query begins with WITH. Without one, only what was collected is written. If it is the
+        only statement of the transaction, it has committed when this returns: another may follow
+        only if it changed nothing.
+        """
         statement, all_args = joined(await self._last_parts(), query, args)
-        return await self.fetchval(statement, *all_args)
+        if self._begun is not None:
+            return await self.fetch(statement, *all_args)
+        change = self._connection.fetch(statement, *all_args, timeout=CHANGE_SECONDS)
+        rows: Sequence[asyncpg.Record] = await self._db.writes.acknowledged(
+            self._connection, change
+        )
+        return rows
 
     async def _last_parts(self) -> Sequence[Part]:
         """Write parts until few enough are left for the last statement."""
         parts, self._parts = self._parts, []
         while len(parts) > _MOST_PARTS:
-            await self._write(parts[:_MOST_PARTS])
+            statement, args = joined(parts[:_MOST_PARTS])
+            await self.execute(statement, *args)
             parts = parts[_MOST_PARTS:]
         return parts
-
-    async def _write(self, parts: Sequence[Part]) -> None:
-        statement, args = joined(parts)
-        await self.execute(statement, *args)
 
     async def wait_in_line(self, keys: Collection[Hashable]) -> None:
         """Wait for a turn at locks that many transactions want, and keep it until the end of this.
 
         Only as the last step before the statement that locks them and the commit. Everybody names
-        the locks in the same order.
+        the locks in the same order. Behind a pooler, whoever waits has begun: otherwise those who
+        wait could hold every connection to the server, and the first in line would get none.
         """
+        if self._db.is_pooled:
+            await self._begin()
         async with asyncio.timeout(_QUEUE_SECONDS):
-            self._entered += await self._queues.enter(keys)
+            self._entered += await self._db.local_queues.enter(keys)
 
     def leave_lines(self) -> None:
         """Let the next transactions have their turn."""
-        self._queues.leave(self._entered)
+        self._db.local_queues.leave(self._entered)
         self._entered = []
 
     def wake(self, topic: str) -> None:
@@ -106,18 +122,37 @@ class Tx:
         self.wakes.add(topic)
 
     async def fetch(self, query: str, *args: Any) -> Sequence[asyncpg.Record]:
+        await self._begin()
         rows: Sequence[asyncpg.Record] = await self._connection.fetch(query, *args)
         return rows
 
     async def fetchrow(self, query: str, *args: Any) -> asyncpg.Record | None:
+        await self._begin()
         return await self._connection.fetchrow(query, *args)
 
     async def fetchval(self, query: str, *args: Any) -> Any:
+        await self._begin()
         return await self._connection.fetchval(query, *args)
 
     async def execute(self, query: str, *args: Any) -> str:
+        await self._begin()
         status: str = await self._connection.execute(query, *args)
         return status
+
+    async def _begin(self) -> None:
+        if self._begun is None:
+            begun = self._connection.transaction()
+            await begun.start()
+            self._begun = begun
+
+    async def commit(self) -> None:
+        """Commit what was not committed by its only statement."""
+        if self._begun is not None:
+            await self._db.writes.acknowledged(self._connection, self._begun.commit())
+
+    async def roll_back(self) -> None:
+        if self._begun is not None:
+            await self._begun.rollback()
 
 
 @asynccontextmanager
@@ -125,17 +160,15 @@ async def transaction(db: Database) -> AsyncIterator[Tx]:
     """Open a transaction; it commits when the block ends and rolls back when it raises."""
     db.writes.check()
     async with db.connection() as connection:
-        tx = Tx(connection, db.local_queues)
-        opened = connection.transaction()
-        await opened.start()
+        tx = Tx(connection, db)
         try:
             try:
                 yield tx
                 await tx.write_deferred()
             except BaseException:
-                await opened.rollback()
+                await tx.roll_back()
                 raise
-            await db.writes.acknowledged(connection, opened.commit())
+            await tx.commit()
         finally:
             tx.leave_lines()
     for topic in tx.wakes:

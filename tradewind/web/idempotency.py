@@ -14,7 +14,7 @@ import msgspec
 from tradewind.errors import Conflict, Invalid, Malformed
 from tradewind.storage import sql as storage_sql
 from tradewind.storage.pool import Database
-from tradewind.storage.statements import joined
+from tradewind.storage.statements import Part, joined
 from tradewind.storage.transaction import Tx
 from tradewind.web import sql
 from tradewind.web.response import Response
@@ -188,11 +188,12 @@ class StoredResponse(Generic[Result]):
         """Replace a pending response; False: it was replaced before."""
         return self.key is None or await sql.replace_response(db, self._row(result))
 
-    def replace_in(self, tx: Tx, result: Result) -> None:
-        """Replace a pending response, unless it was replaced before, with the effect."""
-        if self.key is not None:
-            row = self._row(result)
-            tx.write_last(lambda after: sql.update_response(row, after=after))
+    def replacement(self, result: Result, only_if: str) -> Part | None:
+        """What replaces a pending response, unless it was replaced before, with the effect."""
+        if self.key is None:
+            return None
+        row = self._row(result)
+        return lambda after: sql.update_response(row, after=after, only_if=only_if)
 
     async def release(self, tx: Tx) -> None:
         """Forget the request: it had no effect after all, and may be sent again."""

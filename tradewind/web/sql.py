@@ -133,7 +133,9 @@ async def replace_response(db: Database, row: ResponseRow) -> bool:
     return await db.execute(statement, *args) == "UPDATE 1"
 
 
-def update_response(row: ResponseRow, *, after: int = 0) -> tuple[str, Sequence[object]]:
+def update_response(
+    row: ResponseRow, *, after: int = 0, only_if: str = "true"
+) -> tuple[str, Sequence[object]]:
     """Return the statement that replaces a response; its arguments come `after` so many others."""
     p = [f"${after + number}" for number in range(1, 9)]
     statement = f"""
@@ -145,7 +147,8 @@ def update_response(row: ResponseRow, *, after: int = 0) -> tuple[str, Sequence[
            AND key = {p[2]}
            AND fingerprint = {p[3]}
            AND pending_until IS NOT NULL
-        """  # noqa: S608 - these are numbers of parameters
+           AND {only_if}
+        """  # noqa: S608 - these are numbers of parameters, and a condition of ours
     return statement, _values(row)
 
 

@@ -116,7 +116,7 @@ async def _decide(
             await four_eyes.check(
                 tx, owner=order.account_id, requester=request.requested_by.id, approver=by.id
             )
-        order = await advance.to(tx, order, decided, Cause(cause, by))
+        order = advance.to(tx, order, decided, Cause(cause, by))
         request = order.payment or request
         record(
             tx,

@@ -119,7 +119,7 @@ async def _fetch_link(db: Database, connector: Connector, order: Order) -> Order
         accounts = await account_sql.share_accounts(tx, [held.account_id])
         if accounts[held.account_id].locked_at is not None:
             return held
-        return await advance.to(tx, held, decide.link_received(held, url), _PAY)
+        return advance.to(tx, held, decide.link_received(held, url), _PAY)
 
 
 async def _debit(

@@ -53,7 +53,7 @@ async def request_refund(
             raise CapabilityNotSupported(order.platform, Capability.REFUND)
         refund = _new(order, wanted)
         step = decide.refund_requested(order, refund, by)
-        order = await advance.to(tx, order, step, Cause("refund_requested", by))
+        order = advance.to(tx, order, step, Cause("refund_requested", by))
         record(
             tx,
             actor,
@@ -136,7 +136,7 @@ async def _send(
         locked = await sql.lock_order(tx, None, order.id)
         if locked is not None:
             step = decide.refund_accepted(locked, refund.id, platform_id, locked.now)
-            await advance.to(tx, locked, step, Cause("refund_accepted"))
+            advance.to(tx, locked, step, Cause("refund_accepted"))
 
 
 async def _fail(
@@ -153,10 +153,10 @@ async def _fail(
         if locked is not None and is_returned:
             reason = Failure(failure.code, failure.message)
             step = decide.refund_failed(locked, refund.id, reason, locked.now)
-            await advance.to(tx, locked, step, Cause("refund_refused"))
+            advance.to(tx, locked, step, Cause("refund_refused"))
         elif locked is not None:
             step = decide.refund_dropped(locked, refund.id)
-            await advance.to(tx, locked, step, Cause("refund_refused"))
+            advance.to(tx, locked, step, Cause("refund_refused"))
         if not is_returned:
             await idempotency.release(tx)
 

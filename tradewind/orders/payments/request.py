@@ -35,7 +35,7 @@ async def request_payment(
         order = await lock_order(tx, by.id, order_id)
         mode = modes.of(order.platform)
         step = decide.payment_requested(order, ids.new(), by, mode, seen_fen, order.now, note)
-        order = await advance.to(tx, order, step, Cause("payment_requested", by))
+        order = advance.to(tx, order, step, Cause("payment_requested", by))
         return await _record(tx, actor, "payment.requested", order, idempotency)
 
 
@@ -51,7 +51,7 @@ async def withdraw_payment(
         await idempotency.claim(tx)
         order = await lock_order(tx, by.id, order_id)
         step = decide.payment_withdrawn(order, by, order.now)
-        order = await advance.to(tx, order, step, Cause("payment_withdrawn", by))
+        order = advance.to(tx, order, step, Cause("payment_withdrawn", by))
         return await _record(tx, actor, "payment.withdrawn", order, idempotency)
 
 
