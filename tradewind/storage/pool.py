@@ -1,8 +1,9 @@
 """The pool: connections to PostgreSQL, with time limits on everything that could hang."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
+from types import TracebackType
 from typing import Any
 
 import asyncpg
@@ -11,6 +12,7 @@ from asyncpg.pool import PoolConnectionProxy
 from tradewind.observability.logs import note
 from tradewind.storage.errors import DatabaseAway
 from tradewind.storage.hosts import Hosts
+from tradewind.storage.kept_connections import KeptConnections
 from tradewind.storage.local_queues import LocalQueues
 from tradewind.storage.wakeups import Wakeups
 from tradewind.storage.writes import Writes
@@ -96,7 +98,8 @@ class Database:
                 else {"server_settings": self._settings}
             ),
         )
-        self.wakeups = Wakeups(self._pool, self.connect)
+        self._kept = KeptConnections(self._pool, seconds=_ACQUIRE_SECONDS)
+        self.wakeups = Wakeups(self.fetch, self.connect)
         self.local_queues = LocalQueues()
         self.writes = Writes(self.connect)
 
@@ -106,6 +109,7 @@ class Database:
     async def close(self) -> None:
         await self.wakeups.close()
         await self.writes.close()
+        await self._kept.close()
         try:
             await asyncio.wait_for(self._pool.close(), timeout=5)
         except TimeoutError:
@@ -121,13 +125,11 @@ class Database:
     async def _expire_connections(self) -> None:
         """Close each connection that is open now, when it is not used."""
         await self._pool.expire_connections()
+        await self._kept.expire()
 
-    @asynccontextmanager
-    async def connection(self) -> AsyncIterator[PoolConnectionProxy]:
+    def connection(self) -> AbstractAsyncContextManager[PoolConnectionProxy]:
         """Borrow a connection; an unreachable server becomes DatabaseAway."""
-        with _explained():
-            async with self._pool.acquire(timeout=_ACQUIRE_SECONDS) as connection:
-                yield connection
+        return _Borrowed(self._kept)
 
     async def fetch(self, query: str, *args: Any) -> Sequence[asyncpg.Record]:
         async with self.connection() as connection:
@@ -188,16 +190,53 @@ def _pooler_options(settings: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
+class _Borrowed(AbstractAsyncContextManager[PoolConnectionProxy]):
+    """A connection while it is used. It is used for every statement, so it is no generator."""
+
+    __slots__ = ("_connection", "_kept", "_since")
+
+    def __init__(self, kept: KeptConnections) -> None:
+        self._kept = kept
+
+    async def __aenter__(self) -> PoolConnectionProxy:
+        try:
+            self._connection, self._since = await self._kept.take()
+        except _AWAY as error:
+            _raise_away(error)
+            raise
+        return self._connection
+
+    async def __aexit__(
+        self,
+        _kind: type[BaseException] | None,
+        error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        try:
+            await self._kept.give_back(self._connection, self._since, is_clean=error is None)
+        except _AWAY as failure:
+            _raise_away(failure)
+            raise
+        if isinstance(error, _AWAY):
+            _raise_away(error)
+
+
 @contextmanager
 def _explained() -> Iterator[None]:
     try:
         yield
     except _AWAY as error:
-        misused = isinstance(error, asyncpg.InterfaceError) and "clos" not in str(error)
-        if misused or isinstance(error, ValueError):  # a bug, not a lost connection
-            raise
-        note(database_error=f"{type(error).__name__}: {error}")
-        raise DatabaseAway from error
+        _raise_away(error)
+        raise
+
+
+def _raise_away(error: Exception) -> None:
+    """Raise DatabaseAway, unless it is a bug and not a lost connection."""
+    misused = isinstance(error, asyncpg.InterfaceError) and "clos" not in str(error)
+    if misused or isinstance(error, ValueError):
+        return
+    note(database_error=f"{type(error).__name__}: {error}")
+    raise DatabaseAway from error
 
 
 async def _skip_reset(_connection: asyncpg.Connection) -> None:

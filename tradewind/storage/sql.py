@@ -1,6 +1,6 @@
 """The statements of storage: wake-ups, migrations, partitions, readiness."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -44,8 +44,12 @@ _MIGRATION_LOCK = 7_216_450_283
 _PARTITION_LOCK = 7_216_450_284
 
 
-async def notify(db: asyncpg.Pool, topics: Sequence[str]) -> None:
-    await db.execute("SELECT pg_notify($1, topic) FROM unnest($2::text[]) topic", CHANNEL, topics)
+# Runs one statement outside any transaction.
+Fetch = Callable[..., Awaitable[object]]
+
+
+async def notify(fetch: Fetch, topics: Sequence[str]) -> None:
+    await fetch("SELECT pg_notify($1, topic) FROM unnest($2::text[]) topic", CHANNEL, topics)
 
 
 async def try_migration_lock(db: asyncpg.Connection) -> bool:

@@ -33,9 +33,9 @@ class Wakeups:
     """
 
     def __init__(
-        self, pool: asyncpg.Pool, connect: Callable[[], Awaitable[asyncpg.Connection]]
+        self, fetch: sql.Fetch, connect: Callable[[], Awaitable[asyncpg.Connection]]
     ) -> None:
-        self._pool = pool
+        self._fetch = fetch
         self._connect = connect
         self._waiting: dict[str, set[asyncio.Event]] = {}
         self._unsent: set[str] = set()
@@ -78,7 +78,7 @@ class Wakeups:
             topics, self._unsent = sorted(self._unsent), set()
             is_rare, self._announced = self._announced <= len(topics), 0
             try:
-                await sql.notify(self._pool, topics)
+                await sql.notify(self._fetch, topics)
             except _FAILURES as error:
                 log.warning("wakeup.not_sent", topics=topics, error=str(error))
             await asyncio.sleep(_RARE_SECONDS if is_rare else _FREQUENT_SECONDS)

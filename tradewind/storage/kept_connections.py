@@ -1,0 +1,88 @@
+"""Connections that were just used, for the next who needs one, without a way through the pool."""
+
+import asyncio
+from time import perf_counter
+
+import asyncpg
+from asyncpg.pool import PoolConnectionProxy
+
+# The pool sees every connection at least this often: it replaces old ones, and closes idle ones.
+_KEPT_SECONDS = 1.0
+
+
+class KeptConnections:
+    """Keeps connections of a pool for a moment after their use; the last one is used first.
+
+    To give a connection back to asyncpg's pool and to take it again costs twice as much as a small
+    statement. Nobody waits for a connection that is kept here.
+    """
+
+    def __init__(self, pool: asyncpg.Pool, *, seconds: float) -> None:
+        """`seconds` is how long to wait for a connection of the pool."""
+        self._pool = pool
+        self._seconds = seconds
+        # With the time when each came from the pool.
+        self._kept: list[tuple[PoolConnectionProxy, float]] = []
+        self._waiting = 0
+        self._expired_at = float("-inf")
+        self._timer: asyncio.TimerHandle | None = None
+        self._returning: asyncio.Task[None] | None = None
+
+    async def take(self) -> tuple[PoolConnectionProxy, float]:
+        """A connection, and when it came from the pool, which `give_back` has to know."""
+        while self._kept:
+            connection, since = self._kept.pop()
+            if _is_usable(connection):
+                return connection, since
+            await self._pool.release(connection)
+        self._waiting += 1
+        try:
+            return await self._pool.acquire(timeout=self._seconds), perf_counter()
+        finally:
+            self._waiting -= 1
+
+    async def give_back(
+        self, connection: PoolConnectionProxy, since: float, *, is_clean: bool
+    ) -> None:
+        """Keep a connection, or give it back to the pool, which resets what is not clean."""
+        oldest = max(perf_counter() - _KEPT_SECONDS, self._expired_at)
+        if not is_clean or self._waiting or since <= oldest or not _is_usable(connection):
+            await self._pool.release(connection)
+            return
+        self._kept.append((connection, since))
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(_KEPT_SECONDS, self._return_old)
+
+    async def expire(self) -> None:
+        """Give everything back to the pool; also what is in use now, when it is given back."""
+        self._expired_at = perf_counter()
+        await self._return()
+
+    async def close(self) -> None:
+        """Keep nothing any more."""
+        self._expired_at = float("inf")
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._returning is not None:
+            await self._returning
+        await self._return()
+
+    def _return_old(self) -> None:
+        self._timer = None
+        self._returning = asyncio.create_task(self._return(perf_counter() - _KEPT_SECONDS))
+
+    async def _return(self, until: float = float("inf")) -> None:
+        """Give connections back to the pool that came from it before a moment."""
+        old = [kept for kept in self._kept if kept[1] <= until]
+        self._kept = [kept for kept in self._kept if kept[1] > until]
+        if self._kept and self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(_KEPT_SECONDS, self._return_old)
+        for connection, _ in old:
+            await self._pool.release(connection)
+
+
+def _is_usable(connection: PoolConnectionProxy) -> bool:
+    try:
+        return not connection.is_closed() and not connection.is_in_transaction()
+    except asyncpg.InterfaceError:  # it was closed, and the pool has taken it back
+        return False
