@@ -309,11 +309,7 @@ async def _save(tx: Tx, changes: Sequence[_Change], give_back: GiveBack | None) 
         raise RuntimeError(f"an id there of {names} belongs to another order") from None
     for write in writes:
         # A worker that holds the lease of an order continues with its job by itself.
-        if (
-            write.order.id in saved
-            and write.job in _WAKING
-            and write.job is not next_job(write.before)
-        ):
+        if write.job in _WAKING and write.job is not next_job(write.before):
             tx.wake(submit_topic(write.order.platform))
     _log([step for step in steps if step.after.id in saved])
     return {*unchanged, *saved}
