@@ -45,8 +45,8 @@ async def claim(db, *args, **more):
         2,
         "The journal is not written with the change",
         "tradewind/events/journal.py",
-        "    if events:\n",
-        "    if not events:\n",
+        "sql.append_with(tx, events, change, args)",
+        "sql.append_with(tx, [], change, args)",
         ("tests/chaos/test_api_killed.py",),
     ),
     Fault(
