@@ -1,14 +1,22 @@
 """Saving a change of an order: all of it in one statement, or nothing."""
 
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+
 import msgspec
 import pytest
-from kit.orders import BUYER, a_part
+from kit.orders import BUYER, NOW, a_part
 from kit.platform import ADDRESS, UNKEYED, Fake, a_buyer, current, locked, placed
 
+from tradewind import ids
 from tradewind.orders import advance, decide, submit
 from tradewind.orders.lease import Lease
 from tradewind.orders.model import Cause, NewOrder, Order, OrderStatus
-from tradewind.platforms.model import Line, OrderRequest, Placed
+from tradewind.orders.payments import decide as pay_decide
+from tradewind.orders.payments.model import PayMode
+from tradewind.platforms.model import Line, OrderRequest, PaymentState, Placed, PlatformOrder
+from tradewind.platforms.model import PlatformOrderStatus as There
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 from tradewind.web import sql as web_sql
@@ -20,6 +28,11 @@ async def _request_cancellation(db: Database, order: Order) -> None:
     async with transaction(db) as tx:
         before = await locked(tx, order)
         advance.to(tx, before, decide.cancel_requested(before, BUYER), Cause("cancel"))
+
+
+def shipped(part: PlatformOrder) -> PlatformOrder:
+    later = NOW + timedelta(minutes=1)
+    return replace(part, status=There.SHIPPED, payment=PaymentState.PAID, modified_at=later)
 
 
 async def _events(db: Database, order: Order) -> int:
@@ -99,3 +112,39 @@ async def test_an_order_takes_one_step_in_a_transaction(db: Database) -> None:
         await two_steps()
 
     assert not (await current(db, order)).cancel_requested
+
+
+async def test_who_waits_for_the_journal_never_waits_for_a_locked_order(db: Database) -> None:
+    """Commands lock their orders, and then wait for a turn that jobs on these orders have."""
+    by = await a_buyer(db)
+    orders = [await placed(db, a_part(name), by=by) for name in "AB"]
+    are_locked, go_on = asyncio.Semaphore(0), asyncio.Event()
+
+    async def command(order: Order) -> None:
+        async with transaction(db) as tx:
+            before = await locked(tx, order)
+            are_locked.release()
+            await go_on.wait()
+            step = pay_decide.payment_requested(
+                before, ids.new(), by, PayMode.AUTO, None, before.now
+            )
+            advance.to(tx, before, step, Cause("payment_requested"))
+
+    async def job(order: Order, part: PlatformOrder) -> None:
+        async with transaction(db) as tx:
+            await advance.unlocked(
+                tx, order, lambda known: advance.by_platform(known, [part], Cause("sync"))
+            )
+
+    async with asyncio.timeout(4), asyncio.TaskGroup() as group:  # locks are waited for longer
+        for order in orders:
+            group.create_task(command(order))
+            await are_locked.acquire()
+        for order, name in zip(orders, "AB", strict=True):
+            group.create_task(job(order, shipped(a_part(name))))
+        await asyncio.sleep(0.1)  # until both jobs wait
+        go_on.set()
+
+    for order in orders:
+        after = await current(db, order)
+        assert (after.status, after.version) == (OrderStatus.SHIPPED, order.version + 2)

@@ -27,11 +27,14 @@ async def append_with(
 ) -> Collection[UUID]:
     """Write a change of orders, and the events of those that it saved, in one statement.
 
-    It is the last statement of its transaction (see `Tx.fetch_last`). Return the ids of the orders
-    that were saved.
+    It is the last statement of its transaction (see `Tx.fetch_last`), unless it saves nothing: then
+    no number is locked, and whoever waits for one goes on. Return the ids of the orders that were
+    saved.
     """
     await _wait_in_line(tx, events)
     saved, queued = await sql.append_with(tx, events, change, args)
+    if not saved:
+        tx.leave_lines()
     _announce(tx, [event for event in events if event.order_id in saved], queued)
     return saved
 

@@ -149,8 +149,9 @@ def save_orders(
 
     Return the parts of a WITH, and their arguments. The part `saved` returns the ids. Orders whose
     version is another than the known one, or whose `lease` is no longer this one, are left as they
-    are. Without a lease, an order that is due already stays so. An id on the marketplace that
-    belongs to another order of ours violates PLATFORM_ORDER_KEY.
+    are; so are orders that another transaction has locked, since that one may wait behind this one
+    for its turn at the journal. Without a lease, an order that is due already stays so. An id on
+    the marketplace that belongs to another order of ours violates PLATFORM_ORDER_KEY.
 
     With a lease, the orders are given back: they were synced now, and their next sync is as
     written, or now if a hint came meanwhile. With `only_synced`, only the next sync is put off:
@@ -172,8 +173,6 @@ def save_orders(
         for order_id in write.order.order_ids
         if order_id not in write.before.order_ids
     ]
-    # A batch does not wait for one order: an order that is locked is left out.
-    skip_locked = "SKIP LOCKED" if len(writes) > 1 else ""
     # PostgreSQL plans for the one row of a record, and for a hundred rows of a record set.
     new_rows = "json_to_recordset" if len(writes) > 1 else "json_to_record"
     new = [_row(write) for write in writes]
@@ -197,7 +196,7 @@ def save_orders(
               JOIN new USING (id)
              WHERE o.version = new.known_version AND ($2::uuid IS NULL OR o.lease = $2)
              ORDER BY o.id
-               FOR UPDATE OF o {skip_locked}
+               FOR UPDATE OF o SKIP LOCKED
         ),
         saved AS (
             UPDATE purchase_order AS o
