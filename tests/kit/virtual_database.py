@@ -202,7 +202,7 @@ class Session:
     def __init__(self, server: Server) -> None:
         self._server = server
 
-    async def fetch(self, query: str, *args: Any) -> Any:
+    async def fetch(self, query: str, *args: Any, timeout: float = 0.0) -> Any:  # noqa: ARG002, ASYNC109
         return self._server.do("fetch", query, *args)
 
     async def fetchrow(self, query: str, *args: Any) -> Any:
@@ -282,6 +282,7 @@ class Line(Database):
         self._weather = weather
         self._chance = chance
         self.wakeups = bell
+        self.is_pooled = False
         self.local_queues = LocalQueues()
         self.writes = NoStandby()
         self.cut = False

@@ -99,6 +99,24 @@ async def test_an_order_on_the_marketplace_belongs_to_one_order_of_ours(db: Data
     assert (await current(db, first)).order_ids == ["A"]
 
 
+async def test_an_id_that_the_marketplace_names_twice_is_one(db: Database) -> None:
+    class Doubling(Fake):
+        async def create(self, _request: OrderRequest) -> Placed:
+            return Placed(["A", "A"], None)
+
+    lease = Lease()
+    by = await a_buyer(db)
+    wanted = NewOrder("sandbox", [Line("7", None, 1)], ADDRESS, None, None, None, {})
+    order = await advance.accept(
+        db, by, wanted, await UNKEYED.check(db), lease, UNKEYED, previewed=True
+    )
+    saved = await submit.send(db, Doubling([]).connector, order, lease)
+
+    assert saved is not None
+    assert {*saved.order_ids} == {"A"}
+    assert await db.fetchval("SELECT count(*) FROM platform_order") == 1
+
+
 async def test_an_order_takes_one_step_in_a_transaction(db: Database) -> None:
     order = await placed(db, a_part("A"))
 

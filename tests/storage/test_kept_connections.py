@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 import asyncpg
 import pytest
@@ -115,10 +116,50 @@ async def test_what_expired_is_not_used_again(kept: KeptConnections, pool: async
     await kept.give_back(*idle, is_clean=True)
 
     await pool.expire_connections()
-    await kept.expire()
+    kept.expire()
     await kept.give_back(*used, is_clean=True)
     new = [await kept.take() for _ in range(SIZE)]
 
     assert old.isdisjoint(connection.get_server_pid() for connection, _ in new)
     for each in new:
         await kept.give_back(*each, is_clean=True)
+
+
+async def test_what_expires_while_somebody_waits_for_it_is_not_kept(
+    kept: KeptConnections, pool: asyncpg.Pool
+) -> None:
+    used = [await kept.take() for _ in range(SIZE)]
+    waiting = asyncio.create_task(kept.take())
+    await asyncio.sleep(0)
+    await kept.give_back(*used[0], is_clean=True)
+    await pool.expire_connections()
+    kept.expire()
+    late = await waiting
+    pid = late[0].get_server_pid()
+    await kept.give_back(*late, is_clean=True)
+
+    assert await _use(kept) != pid
+    await kept.give_back(*used[1], is_clean=True)
+
+
+class _Unreachable(asyncpg.Pool):
+    """A pool that cannot close what is given back."""
+
+    __slots__ = ()
+
+    async def release(self, connection: Any, *, timeout: float | None = None) -> None:  # noqa: ASYNC109
+        await super().release(connection, timeout=timeout)
+        raise TimeoutError
+
+
+async def test_what_cannot_be_given_back_does_not_keep_the_rest(database_url: str) -> None:
+    async with asyncpg.create_pool(database_url, min_size=0, max_size=SIZE) as pool:
+        pool.__class__ = _Unreachable
+        kept = KeptConnections(pool, seconds=5)
+        used = [await kept.take() for _ in range(SIZE)]
+        for each in used:
+            await kept.give_back(*each, is_clean=True)
+
+        await kept.close()
+
+        assert pool.get_idle_size() == SIZE

@@ -170,7 +170,7 @@ def save_orders(
             "purchase_order_id": write.order.id,
         }
         for write in writes
-        for order_id in write.order.order_ids
+        for order_id in dict.fromkeys(write.order.order_ids)
         if order_id not in write.before.order_ids
     ]
     # PostgreSQL plans for the one row of a record, and for a hundred rows of a record set.

@@ -1,6 +1,7 @@
 """Connections that were just used, for the next who needs one, without a way through the pool."""
 
 import asyncio
+from contextlib import suppress
 from time import perf_counter
 
 import asyncpg
@@ -8,6 +9,7 @@ from asyncpg.pool import PoolConnectionProxy
 
 # The pool sees every connection at least this often: it replaces old ones, and closes idle ones.
 _KEPT_SECONDS = 1.0
+_FAILURES = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError)
 
 
 class KeptConnections:
@@ -26,7 +28,7 @@ class KeptConnections:
         self._waiting = 0
         self._expired_at = float("-inf")
         self._timer: asyncio.TimerHandle | None = None
-        self._returning: asyncio.Task[None] | None = None
+        self._returning: set[asyncio.Task[None]] = set()
 
     async def take(self) -> tuple[PoolConnectionProxy, float]:
         """A connection, and when it came from the pool, which `give_back` has to know."""
@@ -36,8 +38,9 @@ class KeptConnections:
                 return connection, since
             await self._pool.release(connection)
         self._waiting += 1
+        since = perf_counter()  # before it waits: what expires meanwhile is not kept
         try:
-            return await self._pool.acquire(timeout=self._seconds), perf_counter()
+            return await self._pool.acquire(timeout=self._seconds), since
         finally:
             self._waiting -= 1
 
@@ -53,31 +56,43 @@ class KeptConnections:
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(_KEPT_SECONDS, self._return_old)
 
-    async def expire(self) -> None:
-        """Give everything back to the pool; also what is in use now, when it is given back."""
+    def expire(self) -> None:
+        """Close what is kept, and keep nothing that is in use now.
+
+        Nobody waits for it: the server may not answer.
+        """
         self._expired_at = perf_counter()
-        await self._return()
+        for connection, _ in self._kept:
+            with suppress(asyncpg.InterfaceError):  # it was closed, and the pool has taken it back
+                connection.terminate()
+        self._return()
 
     async def close(self) -> None:
         """Keep nothing any more."""
         self._expired_at = float("inf")
+        self._return()
         if self._timer is not None:
             self._timer.cancel()
-        if self._returning is not None:
-            await self._returning
-        await self._return()
+        if self._returning:
+            await asyncio.wait(self._returning)
 
     def _return_old(self) -> None:
         self._timer = None
-        self._returning = asyncio.create_task(self._return(perf_counter() - _KEPT_SECONDS))
+        self._return(perf_counter() - _KEPT_SECONDS)
+        if self._kept:
+            self._timer = asyncio.get_running_loop().call_later(_KEPT_SECONDS, self._return_old)
 
-    async def _return(self, until: float = float("inf")) -> None:
+    def _return(self, until: float = float("inf")) -> None:
         """Give connections back to the pool that came from it before a moment."""
         old = [kept for kept in self._kept if kept[1] <= until]
         self._kept = [kept for kept in self._kept if kept[1] > until]
-        if self._kept and self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(_KEPT_SECONDS, self._return_old)
         for connection, _ in old:
+            task = asyncio.create_task(self._release(connection))
+            self._returning.add(task)
+            task.add_done_callback(self._returning.discard)
+
+    async def _release(self, connection: PoolConnectionProxy) -> None:
+        with suppress(*_FAILURES):  # then the pool has closed it
             await self._pool.release(connection)
 
 

@@ -125,7 +125,7 @@ class Database:
     async def _expire_connections(self) -> None:
         """Close each connection that is open now, when it is not used."""
         await self._pool.expire_connections()
-        await self._kept.expire()
+        self._kept.expire()
 
     def connection(self) -> AbstractAsyncContextManager[PoolConnectionProxy]:
         """Borrow a connection; an unreachable server becomes DatabaseAway."""

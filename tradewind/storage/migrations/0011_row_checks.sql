@@ -3,15 +3,6 @@
 -- time of a change. A function in PL/pgSQL is read once in a session. What it rejects has the name
 -- of the constraint that it was before.
 
-CREATE FUNCTION raise_check_violation(relation text, violated text) RETURNS void
-    LANGUAGE plpgsql IMMUTABLE AS $$
-BEGIN
-    RAISE check_violation USING
-        MESSAGE = format('new row for relation "%s" violates check constraint "%s"',
-                         relation, violated),
-        TABLE = relation, CONSTRAINT = violated;
-END $$;
-
 -- As with a CHECK constraint, a condition that is NULL is no violation.
 CREATE FUNCTION is_possible_order(
         status text, payment_status text, platform_payment_status text, work text,
@@ -64,7 +55,10 @@ DECLARE
     END;
 BEGIN
     IF violated IS NOT NULL THEN
-        PERFORM raise_check_violation('purchase_order', violated);
+        RAISE check_violation USING
+            MESSAGE = format('new row for relation "purchase_order" violates check constraint "%s"',
+                             violated),
+            TABLE = 'purchase_order', CONSTRAINT = violated;
     END IF;
     RETURN true;
 END $$;
@@ -95,7 +89,10 @@ DECLARE
     END;
 BEGIN
     IF violated IS NOT NULL THEN
-        PERFORM raise_check_violation('payment_request', violated);
+        RAISE check_violation USING
+            MESSAGE = format('new row for relation "payment_request" violates check constraint "%s"',
+                             violated),
+            TABLE = 'payment_request', CONSTRAINT = violated;
     END IF;
     RETURN true;
 END $$;
