@@ -64,9 +64,12 @@ async def test_the_stored_response_is_that_of_the_order_which_was_saved(
                 await _request_cancellation(db, order)
             return Placed(["A"], None)
 
-    await submit.send(db, Creating([a_part("A")]).connector, order, lease, stored)
+    sent = await submit.send(db, Creating([a_part("A")]).connector, order, lease, stored)
 
     saved = await current(db, order)
+    assert sent is not None
+    if not is_changed:
+        assert (sent.synced_at, sent.next_sync_at) == (saved.synced_at, saved.next_sync_at)
     response = await web_sql.find_response(db, key.account_id, key.route, key.key)
     assert response.row is not None
     assert not response.is_pending

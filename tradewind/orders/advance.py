@@ -162,19 +162,24 @@ def _audited(statement: Statement, by: Actor, order: Order) -> Statement:
 Along = Callable[[Order, str], Part | None]
 
 
-async def unlocked(
-    tx: Tx,
-    order: Order,
-    plan: Callable[[Order], Advance],
-    give_back: GiveBack | None = None,
-    along: Along | None = None,
-) -> Order:
+async def unlocked(tx: Tx, order: Order, plan: Callable[[Order], Advance]) -> Order:
     """Bring an order that is not locked to where `plan` leads; return what it is then.
 
     It is planned from the order as it was read, and saved if nobody changed it since. Otherwise it
     is locked, read and planned again.
     """
-    change = _change(plan(current(order)), give_back)
+    return await _unlocked(tx, plan(current(order)), plan)
+
+
+async def _unlocked(
+    tx: Tx,
+    planned: Advance,
+    plan: Callable[[Order], Advance],
+    give_back: GiveBack | None = None,
+    along: Along | None = None,
+) -> Order:
+    """The same, with the plan from the order as it was read."""
+    change = _change(planned, give_back)
     if change.write is None and give_back is None:
         return change.after
     if change.write is not None:
@@ -182,9 +187,9 @@ async def unlocked(
             tx.write_last(part)
         if await _save(tx, [change], give_back):
             return change.after
-    locked = await sql.lock_order(tx, None, order.id)
+    locked = await sql.lock_order(tx, None, planned.order.id)
     if locked is None:
-        raise RuntimeError(f"Order {order.reference} is gone.")
+        raise RuntimeError(f"Order {planned.order.reference} is gone.")
     change = _change(plan(locked))
     await _save_locked(tx, [change])
     if give_back is not None:
@@ -202,13 +207,12 @@ async def record(
     along: Along | None = None,
 ) -> Order:
     """Save what came of a job on an order whose lease we hold, and give the order back."""
-    if along is None:
-        planned = plan(current(order))
-        if planned.changes_nothing:
-            await _give_back(db, planned.order, give_back)
-            return order
+    planned = plan(current(order))
+    if along is None and planned.changes_nothing:
+        await _give_back(db, planned.order, give_back)
+        return order
     async with transaction(db) as tx:
-        return await unlocked(tx, order, plan, give_back, along)
+        return await _unlocked(tx, planned, plan, give_back, along)
 
 
 async def _give_back(db: Database | Tx, order: Order, give_back: GiveBack) -> None:
