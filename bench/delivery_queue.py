@@ -21,6 +21,7 @@ from tradewind.egress.sender import Sender
 from tradewind.settings.settings import DEVELOPMENT_SECRET
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
+from tradewind.storage.wakeups import Wakeup
 
 _PATIENCE_SECONDS = 120.0
 BODY = (
@@ -78,7 +79,7 @@ class Bench:
         self.engine_db = engine_db
         self.keyring = keyring
         self.account = ids.new()
-        self.wake = asyncio.Event()
+        self.wake = Wakeup()
 
     async def prepare(self) -> None:
         await self.db.execute(

@@ -14,12 +14,14 @@ from kit.egress import sending
 from kit.webhook_endpoint import Received, WebhookEndpoint
 
 from tradewind import ids
-from tradewind.delivery import engine, lanes, sql
+from tradewind.audit.model import COMMAND_LINE
+from tradewind.delivery import engine, hold, lanes, sql
 from tradewind.delivery.claim_buffer import ClaimBuffer
 from tradewind.delivery.engine import Engine
 from tradewind.delivery.lanes import FAILURES_BEFORE_REST, FIRST
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
+from tradewind.storage.wakeups import Wakeup
 from tradewind.webhooks import secret
 
 _PATIENCE_SECONDS = 10.0
@@ -27,9 +29,9 @@ _EVENTS = 3
 
 
 @asynccontextmanager
-async def running(db: Database, keyring: Keyring) -> AsyncIterator[asyncio.Event]:
+async def running(db: Database, keyring: Keyring) -> AsyncIterator[Wakeup]:
     """An engine that delivers to loopback, until it is told to stop; the event wakes it."""
-    stop, wake = asyncio.Event(), asyncio.Event()
+    stop, wake = asyncio.Event(), Wakeup()
     async with sending() as sender:
         task = asyncio.create_task(Engine(db, keyring, sender).run(stop, wake))
         try:
@@ -208,3 +210,79 @@ async def test_an_endpoint_that_fails_at_once_is_tried_again_after_its_rest(
 
     async with running(db, keyring):
         await until(attempted)
+
+
+@asynccontextmanager
+async def statements_of(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[list[str]]:
+    """Whether the engine polled or claimed, in this order."""
+    statements: list[str] = []
+
+    def noted(name: str, statement: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        async def note(*args: Any, **options: Any) -> Any:
+            statements.append(name)
+            return await statement(*args, **options)
+
+        return note
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sql, "due_subscriptions", noted("poll", sql.due_subscriptions))
+        patch.setattr(sql, "claim", noted("claim", sql.claim))
+        yield statements
+
+
+async def test_the_next_event_of_an_account_is_claimed_before_a_poll(
+    db: Database, keyring: Keyring, endpoint: WebhookEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A poll would take as long as the claim. It follows, for subscriptions that are new."""
+    monkeypatch.setattr(engine, "_POLL_SECONDS", 3600.0)
+    monkeypatch.setattr(engine, "_MAX_POLL_SECONDS", 3600.0)
+    hook = await queued_for(db, keyring, endpoint.url("/known"), 1)
+    account = await db.fetchval("SELECT account_id FROM webhook_subscription WHERE id = $1", hook)
+
+    async with running(db, keyring) as wake:
+        await asyncio.to_thread(endpoint.until, lambda got: len(got) == 1)
+        await asyncio.sleep(0.1)  # it polls once more, and is idle then
+        new = ids.new()
+        await db.execute(
+            """
+            INSERT INTO webhook_subscription (id, account_id, url, events, is_active, secret,
+                                              created_at, updated_at)
+            SELECT $1, account_id, $2, events, true, $3, now(), now()
+              FROM webhook_subscription WHERE id = $4
+            """,
+            new,
+            endpoint.url("/new"),
+            secret.sealed(keyring, account, new, secret.make()),
+            hook,
+        )
+        async with statements_of(monkeypatch) as statements:
+            await journalled(db, account, hook, 1)
+            wake.subjects.add(str(account))
+            wake.set()
+            await asyncio.to_thread(endpoint.until, lambda got: len(got) == 3)
+
+    assert [request.path for request in endpoint.received] == ["/known", "/known", "/new"]
+    assert statements[:3] == ["claim", "poll", "claim"]
+
+
+async def test_what_is_held_is_not_claimed_when_its_account_is_announced(
+    db: Database, keyring: Keyring, endpoint: WebhookEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hook = await queued_for(db, keyring, endpoint.url(), 1)
+    account = await db.fetchval("SELECT account_id FROM webhook_subscription WHERE id = $1", hook)
+
+    async with running(db, keyring) as wake:
+        await asyncio.to_thread(endpoint.until, lambda got: len(got) == 1)
+        await asyncio.sleep(0.1)
+        await hold.hold(db, COMMAND_LINE, "a restore")
+        async with statements_of(monkeypatch) as statements:
+            await journalled(db, account, hook, 1)
+            wake.subjects.add(str(account))
+            wake.set()
+            async with asyncio.timeout(_PATIENCE_SECONDS):
+                while statements[:2] != ["claim", "poll"]:  # noqa: ASYNC110 - the engine fills it
+                    await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
+        assert len(endpoint.received) == 1
+        await hold.release(db, COMMAND_LINE)
+        await asyncio.to_thread(endpoint.until, lambda got: len(got) == 2)

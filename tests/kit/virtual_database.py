@@ -20,7 +20,7 @@ from tradewind.delivery import sql, sql_cancel, sql_expired_leases, sql_replays
 from tradewind.storage.errors import DatabaseAway
 from tradewind.storage.local_queues import LocalQueues
 from tradewind.storage.pool import Database
-from tradewind.storage.wakeups import Wakeups
+from tradewind.storage.wakeups import Wakeup, Wakeups
 from tradewind.storage.writes import Writes
 
 T = TypeVar("T")
@@ -263,12 +263,19 @@ class Bell(Wakeups):
     def __init__(self, chance: random.Random, lost: float) -> None:
         self._chance = chance
         self._lost = lost
-        self.events: list[tuple[Process, asyncio.Event]] = []
+        self.events: list[tuple[Process, Wakeup]] = []
 
-    def announce(self, topic: str) -> None:  # noqa: ARG002 - all wait for the same
+    def announce(self, topic: str, subject: str | None = None) -> None:  # noqa: ARG002 - all wait for the same
         for process, event in self.events:
             if process.state is not State.DEAD and self._chance.random() >= self._lost:
-                asyncio.get_running_loop().call_later(self._chance.uniform(0, 0.03), event.set)
+                after = self._chance.uniform(0, 0.03)
+                asyncio.get_running_loop().call_later(after, self._ring, event, subject)
+
+    @staticmethod
+    def _ring(event: Wakeup, subject: str | None) -> None:
+        if subject is not None:
+            event.subjects.add(subject)
+        event.set()
 
 
 class Line(Database):

@@ -20,6 +20,7 @@ from tradewind.delivery.queue_monitor import watch
 from tradewind.delivery.replay import feed_replays
 from tradewind.egress.result import AttemptResult, Outcome, Problem
 from tradewind.storage.keyring import Keyring
+from tradewind.storage.wakeups import Wakeup
 
 KEYRING = Keyring([bytes(range(32))])
 _STEP = 1e-6
@@ -239,13 +240,13 @@ class Worker:
         self.process = Process(name)
         self.line = Line(world.server, world.weather, world.chance, world.bell)
         self.stop = asyncio.Event()
-        wake, unwanted = asyncio.Event(), asyncio.Event()
+        wake, unwanted = Wakeup(), Wakeup()
         world.bell.events += [(self.process, wake), (self.process, unwanted)]
         network = Network(world, self.process)
         self.engine = Engine(self.line, KEYRING, network, limits=bounds, monotonic=world.loop.time)
         self.running = self.process.start(self._work(wake, unwanted))
 
-    async def _work(self, wake: asyncio.Event, unwanted: asyncio.Event) -> None:
+    async def _work(self, wake: Wakeup, unwanted: Wakeup) -> None:
         loops: list[Any] = [self.engine.run(self.stop, wake)]
         for name, step, woken, idle in (
             ("cancel", cancel_unwanted, unwanted, 1.0),

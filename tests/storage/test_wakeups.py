@@ -81,6 +81,23 @@ async def test_only_those_who_wait_for_the_topic_are_woken(db: Database, other: 
         assert not orders.is_set()
 
 
+async def test_another_process_gets_the_subjects_until_it_clears_them(
+    db: Database, other: Database
+) -> None:
+    with other.wakeups.waiting("deliveries") as wakeup, other.wakeups.waiting("over") as over:
+        await rung(over)
+        async with transaction(db) as tx:
+            tx.wake("deliveries", "an account")
+            tx.wake("deliveries", "another")
+            tx.wake("deliveries")
+        db.wakeups.announce("over")
+        await rung(over, within=1)
+
+        assert wakeup.subjects == {"an account", "another"}
+        wakeup.clear()
+        assert wakeup.subjects == set()
+
+
 async def test_a_rollback_wakes_nobody(db: Database, other: Database) -> None:
     async with waiting(other, "orders") as orders:
         with other.wakeups.waiting("afterwards") as afterwards:
@@ -139,6 +156,17 @@ async def test_many_announcements_are_sent_as_few(db: Database) -> None:
 
     assert heard.count("over") == 1
     assert 1 <= heard.count("orders") <= took / 0.02 + 3
+
+
+async def test_too_many_subjects_are_not_named(db: Database) -> None:
+    async with heard_by_another(db) as heard:
+        for number in range(100):
+            db.wakeups.announce("few", f"{number:036}")
+        for number in range(101):
+            db.wakeups.announce("many", f"{number:036}")
+
+    assert len(heard[0].split(",")) == 100
+    assert heard[1:] == ["many", "over"]
 
 
 async def test_rare_announcements_are_not_gathered(db: Database) -> None:

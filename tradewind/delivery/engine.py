@@ -24,6 +24,7 @@ from tradewind.delivery.lanes import (
     share_out,
 )
 from tradewind.delivery.model import CANCELLED_RESULTS, Cancelled, ClaimedDelivery, Destination
+from tradewind.delivery.quiet_lanes import QuietLanes
 from tradewind.delivery.recorder import Recorder
 from tradewind.delivery.retry_policy import RetryPolicy, reason_not_to_send
 from tradewind.egress.result import AttemptResult
@@ -33,6 +34,7 @@ from tradewind.observability.metrics import LOOP_FAILURES
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.sealing import CannotUnseal
+from tradewind.storage.wakeups import Wakeup
 from tradewind.webhooks.secret import unsealed, unsealed_headers
 
 # An attempt, and its record, with room to spare.
@@ -114,6 +116,7 @@ class Engine:
         self._recorder = Recorder(db, self._db, self._lanes, policy, monotonic)
         # The lanes for which more may be due.
         self._due: dict[UUID, Lane] = {}
+        self._quiet = QuietLanes()
         # Where the last claims ended. Rows that fell due before that are seen after the next poll.
         self._marks: dict[UUID, tuple[float, UUID]] = {}
         # Subscriptions whose secret cannot be opened, and until when they are left alone.
@@ -123,7 +126,7 @@ class Engine:
         self._late_check_at = _NEVER
         self._last_claim = 0
 
-    async def run(self, stop: asyncio.Event, wake: asyncio.Event) -> None:
+    async def run(self, stop: asyncio.Event, wake: Wakeup) -> None:
         """Deliver until `stop`; then finish what is in flight, and give back the rest."""
         recording = asyncio.create_task(self._recorder.run())
         sending = asyncio.create_task(self._send_until_stopped())
@@ -137,34 +140,59 @@ class Engine:
             self._recorder.close()
             await recording
 
-    async def _claim_until(self, stop: asyncio.Event, wake: asyncio.Event) -> None:
+    async def _claim_until(self, stop: asyncio.Event, wake: Wakeup) -> None:
         pause = _FIRST_PAUSE
+        announced: dict[UUID, Lane] = {}
         while not stop.is_set():
             if wake.is_set():
                 self._poll_at = _NEVER  # another subscription may have something due
             wake.clear()
             self._room.clear()
             try:
+                if announced:
+                    await self._claim_announced(announced, stop)
                 began = self._monotonic()
                 busy = not self._recorder.is_behind and await self._claim(wake)
                 pause = _FIRST_PAUSE
                 if busy and not self._due:
-                    took = self._monotonic() - began
-                    await _first(pause_after_claim(took, self._last_claim), stop)
+                    await self._pause_after_claim(began, stop)
             except Exception as error:  # noqa: BLE001 - whatever it is, the others are delivered
                 _report("delivery.paused", error, pause)
                 await _first(pause, stop)
                 pause = min(2 * pause, _LONGEST_PAUSE)
                 continue
+            finally:
+                announced = {}
             if not busy:
                 # The end of an attempt makes room, which matters only if more is due.
                 room = [self._room] if self._due else []
                 if not await _first(self._idle, stop, wake, *room):
                     self._poll_at = _NEVER  # time has passed: something may be due by now
+                announced = self._quiet.take(wake.subjects)
 
-    async def _claim(self, wake: asyncio.Event) -> bool:
+    async def _claim_announced(self, lanes: Mapping[UUID, Lane], stop: asyncio.Event) -> None:
+        """Claim for lanes whose account was announced, and pause until these are sent.
+
+        The poll that follows would delay them, and finds whoever else has something due.
+        """
+        began = self._monotonic()
+        self._due |= {key: lane for key, lane in lanes.items() if key not in self._unreadable}
+        if not self._recorder.is_behind and await self._claim_shares(self._share_out()):
+            await self._pause_after_claim(began, stop)
+
+    async def _pause_after_claim(self, began: float, stop: asyncio.Event) -> None:
+        took = self._monotonic() - began
+        await _first(pause_after_claim(took, self._last_claim), stop)
+
+    async def _claim(self, wake: Wakeup) -> bool:
         """Claim as much as there is room for; return whether there may be more."""
         shares = await self._shares(wake)
+        if not shares:
+            return False
+        return await self._claim_shares(shares) or bool(self._due)
+
+    async def _claim_shares(self, shares: Mapping[UUID, int]) -> bool:
+        """Claim these shares; return whether there was anything."""
         if not shares:
             return False
         began = self._monotonic()
@@ -176,13 +204,13 @@ class Engine:
         self._forget_emptied(shares, deliveries)
         self._mark(deliveries)
         if not deliveries:
-            return bool(self._due)
+            return False
         self._buffer.add(deliveries)
         self._claimed.set()
         self._forget_idle_lanes()
         return True
 
-    async def _shares(self, wake: asyncio.Event) -> dict[UUID, int]:
+    async def _shares(self, wake: Wakeup) -> dict[UUID, int]:
         """How much to claim for whom. While much is in flight, it waits a little for more room.
 
         Something new ends the wait: it may be for others, who have room.
@@ -225,11 +253,13 @@ class Engine:
     def _forget_emptied(
         self, shares: Mapping[UUID, int], deliveries: Sequence[ClaimedDelivery]
     ) -> None:
-        """Forget subscriptions that had less due than was asked for."""
+        """Forget subscriptions that had less due than was asked for, until they are announced."""
         claimed = Counter(delivery.subscription_id for delivery in deliveries)
         for subscription_id, share in shares.items():
             if claimed[subscription_id] < share:
-                del self._due[subscription_id]
+                lane = self._due.pop(subscription_id)
+                if claimed[subscription_id]:
+                    self._quiet.add(subscription_id, lane)
 
     def _mark(self, deliveries: Sequence[ClaimedDelivery]) -> None:
         """Let the next claims go on where these ended."""
@@ -441,6 +471,7 @@ class Engine:
                 self._lanes.move_to_end(oldest)
                 return
             del self._lanes[oldest]
+            self._quiet.discard(oldest, lane)
             self._destinations.pop(oldest, None)
             self._looked_at.pop(oldest, None)
 

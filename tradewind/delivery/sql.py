@@ -142,7 +142,7 @@ async def claim(
     after: Mapping[UUID, tuple[float, UUID]] = _FROM_THE_START,
     claimed_at: float = 0.0,
 ) -> Sequence[ClaimedDelivery]:
-    """Lease due deliveries of each subscription, up to its share.
+    """Lease due deliveries of each subscription, up to its share; none while they are held.
 
     `after` is where the last claim of a subscription ended, by `due_at` and id. Without it, each
     claim of a backlog would read again what the last ones took.
@@ -166,6 +166,7 @@ async def claim(
                     ORDER BY d.due_at, d.id
                     LIMIT share.quota
                       FOR UPDATE SKIP LOCKED) AS q
+             WHERE NOT EXISTS (SELECT FROM delivery_hold)
         ),
         claimed AS (
             UPDATE delivery_queue AS q

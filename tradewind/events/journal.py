@@ -8,7 +8,7 @@ from tradewind.events.catalogue import Event
 from tradewind.observability import tracing
 from tradewind.storage.transaction import Tx
 
-# Announced when something was queued to be delivered.
+# Announced when something was queued to be delivered, with the account as its subject.
 DELIVERIES = "deliveries"
 
 
@@ -51,6 +51,7 @@ async def _wait_in_line(tx: Tx, events: Sequence[Event]) -> None:
 
 def _announce(tx: Tx, events: Sequence[Event], queued: int) -> None:
     if queued:
-        tx.wake(DELIVERIES)
+        for account_id in {event.account_id for event in events}:
+            tx.wake(DELIVERIES, str(account_id))
     if (traces := tracing.current()) is not None:
         traces.journaled([(event.id, event.kind) for event in events])

@@ -165,13 +165,13 @@ async def _work(
         due = stack.enter_context(db.wakeups.waiting(DELIVERIES))
         loops.append(engine.run(stop, due))
         unwanted = stack.enter_context(db.wakeups.waiting(CANCELLATIONS))
-        for name, step_of_all, wake, idle in (
+        for name, step_of_all, woken, idle in (
             ("cancel", cancel_unwanted, unwanted, _POLL_SECONDS),
             ("replay", feed_replays, asyncio.Event(), _POLL_SECONDS),
             ("figures", watch, asyncio.Event(), _FIGURES_SECONDS),
         ):
             work_of_all = partial(step_of_all, db)
-            loops.append(repeat(name, work_of_all, stop=stop, wake=wake, idle=idle))
+            loops.append(repeat(name, work_of_all, stop=stop, wake=woken, idle=idle))
         background_tasks = BackgroundTasks()
         uploaded = stack.enter_context(db.wakeups.waiting(IMPORTS))
         report = WorkerReport(db)

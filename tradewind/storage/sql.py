@@ -48,8 +48,8 @@ _PARTITION_LOCK = 7_216_450_284
 Fetch = Callable[..., Awaitable[object]]
 
 
-async def notify(fetch: Fetch, topics: Sequence[str]) -> None:
-    await fetch("SELECT pg_notify($1, topic) FROM unnest($2::text[]) topic", CHANNEL, topics)
+async def notify(fetch: Fetch, payloads: Sequence[str]) -> None:
+    await fetch("SELECT pg_notify($1, payload) FROM unnest($2::text[]) payload", CHANNEL, payloads)
 
 
 async def try_migration_lock(db: asyncpg.Connection) -> bool:

@@ -41,7 +41,7 @@ class Tx:
         self._db = db
         self._begun: Transaction | None = None
         self._entered: list[asyncio.Semaphore] = []
-        self.wakes: set[str] = set()
+        self.wakes: set[tuple[str, str | None]] = set()
         self._deferred: dict[Callable[[Tx, Sequence[Any]], Awaitable[None]], list[Any]] = {}
         self._parts: list[Part] = []
         self._conflicts: dict[str, Exception] = {}
@@ -117,9 +117,9 @@ class Tx:
         self._db.local_queues.leave(self._entered)
         self._entered = []
 
-    def wake(self, topic: str) -> None:
+    def wake(self, topic: str, subject: str | None = None) -> None:
         """Announce `topic` once this transaction has committed, and not at all if it fails."""
-        self.wakes.add(topic)
+        self.wakes.add((topic, subject))
 
     async def fetch(self, query: str, *args: Any) -> Sequence[asyncpg.Record]:
         await self._begin()
@@ -171,5 +171,5 @@ async def transaction(db: Database) -> AsyncIterator[Tx]:
             await tx.commit()
         finally:
             tx.leave_lines()
-    for topic in tx.wakes:
-        db.wakeups.announce(topic)
+    for topic, subject in tx.wakes:
+        db.wakeups.announce(topic, subject)

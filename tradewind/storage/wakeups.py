@@ -1,7 +1,8 @@
 """Wake-ups: notify sleeping loops, in this and in other processes, that there is work."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 
 import asyncpg
@@ -16,6 +17,8 @@ from tradewind.storage import sql
 _RARE_SECONDS = 0.002
 _FREQUENT_SECONDS = 0.02
 _RECONNECT_SECONDS = 1.0
+# More subjects than these are not named: a payload has 8,000 bytes at most.
+_MOST_SUBJECTS = 100
 _FAILURES = (
     OSError,
     TimeoutError,
@@ -23,6 +26,21 @@ _FAILURES = (
     asyncpg.InterfaceError,
     ServiceUnavailable,
 )
+
+
+class Wakeup(asyncio.Event):
+    """Set when one of its topics is announced, until it is cleared.
+
+    `subjects` says what the announcements were about, for example accounts, as far as they did.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.subjects: set[str] = set()
+
+    def clear(self) -> None:
+        super().clear()
+        self.subjects.clear()
 
 
 class Wakeups:
@@ -37,26 +55,28 @@ class Wakeups:
     ) -> None:
         self._fetch = fetch
         self._connect = connect
-        self._waiting: dict[str, set[asyncio.Event]] = {}
-        self._unsent: set[str] = set()
+        self._waiting: dict[str, set[Wakeup]] = {}
+        # Topics, with their subjects.
+        self._unsent: defaultdict[str, set[str]] = defaultdict(set)
         self._announced = 0
         self._sender: asyncio.Task[None] | None = None
         self._listener: asyncio.Task[None] | None = None
 
-    def announce(self, topic: str) -> None:
+    def announce(self, topic: str, subject: str | None = None) -> None:
         """Wake the loops that wait for `topic`: at once in this process, soon in the others."""
-        self._wake(topic)
-        self._unsent.add(topic)
+        subjects = () if subject is None else (subject,)
+        self._wake(topic, subjects)
+        self._unsent[topic].update(subjects)
         self._announced += 1
         if self._sender is None or self._sender.done():
             self._sender = asyncio.create_task(self._send())
 
     @contextmanager
-    def waiting(self, *topics: str) -> Iterator[asyncio.Event]:
+    def waiting(self, *topics: str) -> Iterator[Wakeup]:
         """An event that is set when any process announces one of the topics, from now on."""
         if self._listener is None or self._listener.done():
             self._listener = asyncio.create_task(self._listen())
-        event = asyncio.Event()
+        event = Wakeup()
         for topic in topics:
             self._waiting.setdefault(topic, set()).add(event)
         try:
@@ -75,12 +95,12 @@ class Wakeups:
 
     async def _send(self) -> None:
         while self._unsent:
-            topics, self._unsent = sorted(self._unsent), set()
-            is_rare, self._announced = self._announced <= len(topics), 0
+            unsent, self._unsent = self._unsent, defaultdict(set)
+            is_rare, self._announced = self._announced <= len(unsent), 0
             try:
-                await sql.notify(self._fetch, topics)
+                await sql.notify(self._fetch, [_payload(*topic) for topic in unsent.items()])
             except _FAILURES as error:
-                log.warning("wakeup.not_sent", topics=topics, error=str(error))
+                log.warning("wakeup.not_sent", topics=sorted(unsent), error=str(error))
             await asyncio.sleep(_RARE_SECONDS if is_rare else _FREQUENT_SECONDS)
 
     async def _listen(self) -> None:
@@ -98,7 +118,8 @@ class Wakeups:
             lost = asyncio.Event()
             connection.add_termination_listener(lambda _connection: lost.set())
             await connection.add_listener(
-                sql.CHANNEL, lambda _connection, _pid, _channel, topic: self._wake(topic)
+                sql.CHANNEL,
+                lambda _connection, _pid, _channel, payload: self._wake(*_read(payload)),
             )
             for topic in self._waiting:
                 self._wake(topic)
@@ -106,6 +127,17 @@ class Wakeups:
         finally:
             connection.terminate()
 
-    def _wake(self, topic: str) -> None:
+    def _wake(self, topic: str, subjects: Collection[str] = ()) -> None:
         for event in self._waiting.get(topic, ()):
+            event.subjects.update(subjects)
             event.set()
+
+
+def _payload(topic: str, subjects: Collection[str]) -> str:
+    named = subjects if len(subjects) <= _MOST_SUBJECTS else ()
+    return f"{topic}:{','.join(named)}" if named else topic
+
+
+def _read(payload: str) -> tuple[str, Collection[str]]:
+    topic, colon, subjects = payload.partition(":")
+    return topic, subjects.split(",") if colon else ()
