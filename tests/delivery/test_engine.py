@@ -197,6 +197,37 @@ async def test_a_wait_for_more_room_delays_nothing_that_has_room(
         answers.release(100)
 
 
+async def test_attempts_at_failing_endpoints_do_not_make_others_wait_for_more_results(
+    db: Database, keyring: Keyring, endpoint: WebhookEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While many are in flight, the engine waits before it begins others; here for ever."""
+    monkeypatch.setattr(engine, "_MANY", 2)
+    monkeypatch.setattr(engine, "_TURN_SECONDS", 3600.0)
+    answers = threading.Semaphore(0)
+
+    def answer(request: Received) -> int:
+        assert request.path == "/healthy" or answers.acquire(timeout=2 * _PATIENCE_SECONDS)
+        return 200
+
+    endpoint.answer = answer
+    failing = [await queued_for(db, keyring, endpoint.url(f"/{name}"), 1) for name in "abc"]
+    await db.execute(
+        "INSERT INTO subscription_health (subscription_id, failing_since, updated_at)"
+        " SELECT id, now(), now() FROM unnest($1::uuid[]) AS failing (id)",
+        failing,
+    )
+
+    try:
+        async with running(db, keyring) as wake:
+            await asyncio.to_thread(endpoint.until, lambda got: len(got) == 3)
+            await queued_for(db, keyring, endpoint.url("/healthy"), 1)
+            wake.set()
+            await asyncio.to_thread(endpoint.until, lambda got: got[-1].path == "/healthy")
+            answers.release(100)
+    finally:
+        answers.release(100)
+
+
 async def test_an_endpoint_that_fails_at_once_is_tried_again_after_its_rest(
     db: Database, keyring: Keyring
 ) -> None:

@@ -58,7 +58,8 @@ _POLL_SECONDS = 0.2
 _MAX_POLL_SECONDS = 0.5
 # Within this time after a claim or a look, what it said of its subscriptions is not asked again.
 _CURRENT_SECONDS = 0.01
-# While more than _MANY are in flight, results are gathered before other attempts are begun.
+# While more than _MANY are in flight to endpoints that do not fail, results are gathered before
+# other attempts are begun.
 _MANY = 48
 _TURN_SECONDS = 0.002
 _MOST_LANES = 20_000
@@ -297,7 +298,7 @@ class Engine:
 
         Returns whether there were some and none was begun: then no result starts the next turn.
         """
-        if self._in_flight.total > _MANY:
+        if self._in_flight.total - self._in_flight.failing > _MANY:
             await asyncio.sleep(_TURN_SECONDS)  # for more room, so that the turn is worth its price
         if self._stopping:
             return False
