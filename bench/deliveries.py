@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from statistics import mean, median, quantiles
 from uuid import UUID
 
-from bench import by_name, processes, sender, workers
+from bench import by_name, scenarios, sender, workers
 from bench.delivery_queue import BODY, Bench, Cost, Meter, opened
 from bench.endpoints import Endpoints
 from bench.long_queue import drain_long_queue
 from bench.results import Results
+from bench.scenarios import ACROSS, ACROSS_RATE, BAD, FAN_OUT, FAN_OUT_EVENTS, SINGLE_EVENTS
 from tradewind.egress.guard import Policy
 from tradewind.egress.resolver import Resolver
 from tradewind.egress.sender import Sender
@@ -23,16 +24,10 @@ PAIRS = 5
 DRAIN = 50_000
 TURNS = 20
 TURN = 10_000
-POISON = 10_000
 HEALTHY = 50
 MILLION = 1_000_000
 FLOW_SECONDS = 6.0
 FLOW_RATE = 200
-FAN_OUT = 100
-FAN_OUT_EVENTS = 300
-SINGLE_EVENTS = 5_000
-ACROSS = 9
-ACROSS_RATE = 60
 ACROSS_TURNS = 5
 
 
@@ -128,7 +123,7 @@ async def _fairness(bench: Bench, endpoints: Endpoints, results: Results) -> Non
     for _ in range(PAIRS):
         healthy = [await bench.subscribe(f"{endpoints.good}/{n}") for n in range(HEALTHY)]
         alone.append(quantiles(await _latencies(bench, healthy), n=100)[98])
-        await bench.queue_bad(endpoints, POISON)
+        await bench.queue_bad(endpoints, BAD)
         beside.append(quantiles(await _latencies(bench, healthy), n=100)[98])
         await bench.clear()
     ratio = median(beside) / median(alone)
@@ -207,12 +202,12 @@ async def _processes(bench: Bench, endpoints: Endpoints, results: Results) -> No
     """From the journal to the endpoint through real processes, every one of them counted."""
     results.say("Through real processes: appender, worker, PostgreSQL, endpoint")
     fan_out = f"{FAN_OUT_EVENTS} events for {FAN_OUT} subscriptions"
-    one = await _burst(bench, endpoints, FAN_OUT_EVENTS, FAN_OUT)
+    one = await scenarios.burst(bench, endpoints, FAN_OUT_EVENTS, FAN_OUT)
     results.say(f"{fan_out}: {one}")
-    two = await _burst(bench, endpoints, FAN_OUT_EVENTS, FAN_OUT, number=2)
+    two = await scenarios.burst(bench, endpoints, FAN_OUT_EVENTS, FAN_OUT, number=2)
     results.say(f"{fan_out}, two workers: {two}")
-    single = await _burst(bench, endpoints, SINGLE_EVENTS, 1)
-    appended = await _only_append(bench, endpoints, SINGLE_EVENTS)
+    single = await scenarios.burst(bench, endpoints, SINGLE_EVENTS, 1)
+    appended = await scenarios.only_append(bench, endpoints, SINGLE_EVENTS)
     results.say(f"one event a transaction, one subscription: {single}")
     results.say(
         f"{single.cpu - appended.cpu:.2f} s of it from the commit to the recorded attempt; "
@@ -225,11 +220,8 @@ async def _latency_across(bench: Bench, endpoints: Endpoints, results: Results) 
     """The time from a commit in one process to the arrival by another, medians of several turns."""
     healthy, beside = [], []
     for _ in range(ACROSS_TURNS):
-        healthy.append(await _percentiles_across(bench, endpoints))
-        await bench.clear()
-        await bench.queue_bad(endpoints, POISON)
-        beside.append(await _percentiles_across(bench, endpoints))
-        await bench.clear()
+        healthy.append(await scenarios.latency(bench, endpoints, beside=False))
+        beside.append(await scenarios.latency(bench, endpoints, beside=True))
     p99s = []
     for place, turns in (("", healthy), (" beside endpoints that never answer", beside)):
         p50, p99 = (median(turn) for turn in zip(*turns, strict=True))
@@ -239,47 +231,6 @@ async def _latency_across(bench: Bench, endpoints: Endpoints, results: Results) 
         )
         p99s.append(p99)
     results.say(f"{p99s[1] / p99s[0]:.2f} times the p99 beside endpoints that never answer")
-
-
-async def _burst(
-    bench: Bench, endpoints: Endpoints, events: int, subscriptions: int, *, number: int = 1
-) -> processes.Spent:
-    """What it takes `number` workers to deliver events that come as fast as they can."""
-    for path in range(subscriptions):
-        await bench.subscribe(f"{endpoints.metered}/{path}")
-    postmaster = await bench.postmaster()
-    with processes.running(
-        bench.url, bench.account, postmaster, endpoints.metered, number=number
-    ) as system:
-        await asyncio.to_thread(system.burst, events // 10, subscriptions)
-        spent = await asyncio.to_thread(system.burst, events, subscriptions)
-    await bench.clear()
-    return spent
-
-
-async def _only_append(bench: Bench, endpoints: Endpoints, events: int) -> processes.Spent:
-    """What the transactions take whose events have one subscription, without any worker."""
-    await bench.subscribe(f"{endpoints.metered}/0")
-    postmaster = await bench.postmaster()
-    with processes.running(
-        bench.url, bench.account, postmaster, endpoints.metered, number=0
-    ) as system:
-        await asyncio.to_thread(system.only_append, events // 10)
-        spent = await asyncio.to_thread(system.only_append, events)
-    await bench.clear()
-    return spent
-
-
-async def _percentiles_across(bench: Bench, endpoints: Endpoints) -> tuple[float, float]:
-    """The p50 and p99 in seconds."""
-    for number in range(ACROSS):
-        await bench.subscribe(f"{endpoints.metered}/{number}")
-    postmaster = await bench.postmaster()
-    with processes.running(bench.url, bench.account, postmaster, endpoints.metered) as system:
-        await asyncio.to_thread(system.latencies, ACROSS_RATE, 2, ACROSS)
-        times = await asyncio.to_thread(system.latencies, ACROSS_RATE, int(FLOW_SECONDS), ACROSS)
-    cut = quantiles(times, n=100)
-    return cut[49], cut[98]
 
 
 async def _workers(bench: Bench, endpoints: Endpoints, results: Results) -> None:

@@ -161,7 +161,7 @@ class Bench:
         """Queue `number` events each for a black hole, a dead name and an endpoint that drips."""
         for url in (endpoints.black_hole, "http://dead.invalid/hook", endpoints.dripping):
             await self.queue([await self.subscribe(url)], number)
-        await self._settle("delivery_queue")
+        await self.settle("delivery_queue")
 
     async def postmaster(self) -> int:
         """The process id of the server, which runs on this machine."""
@@ -174,9 +174,9 @@ class Bench:
             "TRUNCATE delivery_queue, delivery_attempt, subscription_hour, subscription_health"
         )
         await self.db.execute("DELETE FROM webhook_subscription")
-        await self._settle()
+        await self.settle()
 
-    async def _settle(self, *tables: str) -> None:
+    async def settle(self, *tables: str) -> None:
         """Vacuum what was written, and write it to the disk, now.
 
         Autovacuum and a checkpoint would do it while something is measured, and their CPU is

@@ -3,8 +3,9 @@
 import asyncio
 import json
 import sys
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from statistics import median
@@ -17,6 +18,7 @@ import asyncpg
 
 from bench import servers
 from bench.results import Results
+from bench.servers import THIS_PROGRAM, Program
 from bench.statement_log import log_of, statements_in
 from tradewind.accounts.register import register
 from tradewind.audit.model import COMMAND_LINE
@@ -39,6 +41,8 @@ from tradewind.storage.pool import Database
 _ORDERS = 160
 _ROUNDS = 5
 _PAID_ORDERS = 50
+_IN_A_ROW = 40
+_WARM_UP_ORDERS = 30
 _PRODUCT = "900000000001"
 _ADDRESS = {
     "name": "张三",
@@ -92,23 +96,45 @@ def cost(database_url: str, key: str, results: Results) -> None:
     """Tell what one order costs all processes, from its creation to the payment on the sandbox."""
     approver = asyncio.run(make_approver(database_url))
     asyncio.run(_execute(database_url, "ALTER DATABASE tradewind SET log_statement = 'none'"))
+    with paying(database_url, key, approver) as measure:
+        spent = measure()
     cpu, _ = _pay_orders(database_url, key, approver)
     asyncio.run(_execute(database_url, "ALTER DATABASE tradewind SET log_statement = 'all'"))
     _, statements = _pay_orders(database_url, key, approver)
     asyncio.run(_execute(database_url, "ALTER DATABASE tradewind RESET log_statement"))
     results.section("An order from its creation until it is paid, on the sandbox")
-    together = 1000 * sum(cpu.values())
-    results.tell(together, "ms of CPU in API, worker and PostgreSQL together", digits=1)
-    parts = ", ".join(f"{1000 * seconds:.1f} {name}" for name, seconds in cpu.items())
-    results.note(f"({parts})")
+    for seconds, how in (
+        (cpu, "together"),
+        (spent, "together, when orders follow each other and nobody asks for them meanwhile"),
+    ):
+        whole = 1000 * sum(seconds.values())
+        results.tell(whole, f"ms of CPU in API, worker and PostgreSQL {how}", digits=1)
+        parts = ", ".join(f"{1000 * part:.1f} {name}" for name, part in seconds.items())
+        results.note(f"({parts})")
     results.tell(statements["all"], "statements, BEGIN and COMMIT counted", digits=1)
     results.tell(statements["POST"], "of them for POST /v1/orders", digits=1)
 
 
-def _pay_orders(
-    database_url: str, key: str, approver: str
-) -> tuple[Mapping[str, float], Mapping[str, float]]:
-    """Pay orders one after another; seconds of CPU of each part, and statements, for one order."""
+@dataclass(frozen=True)
+class _Shop:
+    """A running API and worker, and what it takes to order from them."""
+
+    api: str
+    key: str
+    approver: str
+    body: object
+    processes: Mapping[str, int]
+
+    def cpu_seconds(self) -> Mapping[str, float]:
+        return {name: servers.tree_cpu_seconds(pid) for name, pid in self.processes.items()}
+
+    def cpu_since(self, before: Mapping[str, float], number: int) -> Mapping[str, float]:
+        """The seconds of CPU of each part for one of `number` orders."""
+        return {name: (now - before[name]) / number for name, now in self.cpu_seconds().items()}
+
+
+@contextmanager
+def _open_shop(database_url: str, key: str, approver: str, program: Program) -> Iterator[_Shop]:
     with ExitStack() as stack:
         simulator = stack.enter_context(servers.simulator())
         environ = {
@@ -117,30 +143,58 @@ def _pay_orders(
             "TRADEWIND_LOG_LEVEL": "warning",
             "TRADEWIND_REFRESH_MIN_AGE": "3600",
         }
-        api, api_process = stack.enter_context(servers.serving(database_url, environ))
+        api, api_process = stack.enter_context(servers.serving(database_url, environ, program))
         port = servers.free_port()
         command = [sys.executable, "-m", "tradewind", "worker"]
         listen = {**environ, "TRADEWIND_METRICS_LISTEN": f"127.0.0.1:{port}"}
         worker = stack.enter_context(
-            servers.process(command, listen, f"http://127.0.0.1:{port}/healthz")
+            servers.process(command, listen, f"http://127.0.0.1:{port}/healthz", program)
         )
         body = order_body(api, key)
-        for _ in range(10):  # until every connection has planned its statements
+        for _ in range(_WARM_UP_ORDERS):  # until every connection has planned its statements
             pay_order(api, key, approver, body)
-        log = asyncio.run(log_of(database_url))
         backends = asyncio.run(_backends(database_url))
         processes = {
             "API": api_process,
             "worker": worker.pid,
             "PostgreSQL": servers.parent_of(next(iter(backends))),
         }
-        before = {name: servers.tree_cpu_seconds(pid) for name, pid in processes.items()}
+        yield _Shop(api, key, approver, body, processes)
+
+
+@contextmanager
+def paying(
+    database_url: str, key: str, approver: str, program: Program = THIS_PROGRAM
+) -> Iterator[Callable[[], Mapping[str, float]]]:
+    """Measure seconds of CPU of each part for one order; each follows the approval of the last."""
+    with _open_shop(database_url, key, approver, program) as shop:
+
+        def measure() -> Mapping[str, float]:
+            before = shop.cpu_seconds()
+            order_ids = [
+                _request_payment(shop.api, key, approver, shop.body) for _ in range(_IN_A_ROW)
+            ]
+            # Payments are made in the order of their approval.
+            _wait_until_paid(shop.api, key, order_ids[-1])
+            cpu = shop.cpu_since(before, _IN_A_ROW)
+            for order_id in order_ids:
+                _wait_until_paid(shop.api, key, order_id)
+            return cpu
+
+        yield measure
+
+
+def _pay_orders(
+    database_url: str, key: str, approver: str
+) -> tuple[Mapping[str, float], Mapping[str, float]]:
+    """Pay orders one after another; seconds of CPU of each part, and statements, for one order."""
+    with _open_shop(database_url, key, approver, THIS_PROGRAM) as shop:
+        log = asyncio.run(log_of(database_url))
+        backends = asyncio.run(_backends(database_url))
+        before = shop.cpu_seconds()
         start = log.stat().st_size
-        windows = [pay_order(api, key, approver, body, log) for _ in range(_PAID_ORDERS)]
-        cpu = {
-            name: (servers.tree_cpu_seconds(pid) - before[name]) / _PAID_ORDERS
-            for name, pid in processes.items()
-        }
+        windows = [pay_order(shop.api, key, approver, shop.body, log) for _ in range(_PAID_ORDERS)]
+        cpu = shop.cpu_since(before, _PAID_ORDERS)
         backends |= asyncio.run(_backends(database_url))
         api_pids = {pid for pid, name in backends.items() if name.startswith("tradewind api")}
         statements = {
@@ -159,14 +213,29 @@ def pay_order(
     start = log.stat().st_size if log else 0
     order = call(api, key, "/v1/orders", body)
     end = log.stat().st_size if log else 0
-    payment = call(api, key, f"/v1/orders/{order['id']}/payment", {})
+    _approve_payment(api, key, approver, order["id"])
+    _wait_until_paid(api, key, order["id"])
+    return start, end
+
+
+def _request_payment(api: str, key: str, approver: str, body: object) -> str:
+    """Create an order whose payment is approved; its id."""
+    order_id: str = call(api, key, "/v1/orders", body)["id"]
+    _approve_payment(api, key, approver, order_id)
+    return order_id
+
+
+def _approve_payment(api: str, key: str, approver: str, order_id: str) -> None:
+    payment = call(api, key, f"/v1/orders/{order_id}/payment", {})
     call(api, approver, f"/v1/payments/{payment['id']}/approve", {})
+
+
+def _wait_until_paid(api: str, key: str, order_id: str) -> None:
     deadline = perf_counter() + 30
-    while call(api, key, f"/v1/orders/{order['id']}")["payment_status"] != "paid":
+    while call(api, key, f"/v1/orders/{order_id}")["payment_status"] != "paid":
         if perf_counter() > deadline:
             raise RuntimeError("The order was not paid.")
         sleep(0.05)
-    return start, end
 
 
 async def make_approver(database_url: str) -> str:

@@ -12,6 +12,7 @@ from urllib.request import urlopen
 from uuid import UUID
 
 from bench import servers, workers
+from bench.servers import THIS_PROGRAM, Program
 
 _LOOK_SECONDS = 0.05
 _PATIENCE_SECONDS = 120.0
@@ -109,14 +110,27 @@ class System:
 
 @contextmanager
 def running(
-    database_url: str, account_id: UUID, postmaster: int, endpoint: str, *, number: int = 1
+    database_url: str,
+    account_id: UUID,
+    postmaster: int,
+    endpoint: str,
+    *,
+    number: int = 1,
+    program: Program = THIS_PROGRAM,
 ) -> Iterator[System]:
     """An appender and `number` workers, while the block lasts."""
     command = [sys.executable, "-m", "bench.appender", database_url, str(account_id)]
     pipe = subprocess.PIPE
     with (
-        workers.working(database_url, number) as running_workers,
-        subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as appender,
+        workers.working(database_url, number, program=program) as running_workers,
+        subprocess.Popen(
+            command,
+            cwd=program.folder,
+            env=program.environ({}),
+            stdin=pipe,
+            stdout=pipe,
+            text=True,
+        ) as appender,
     ):
         system = System(appender, running_workers, postmaster, endpoint)
         try:

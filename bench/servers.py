@@ -11,15 +11,33 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from urllib.error import URLError
 from urllib.request import urlopen
 
+from tools.machine import ROOT
+
 SECONDS = 3
 PAIRS = 5
 CONNECTIONS = 64
 _SCRIPT = "(a script for wrk)"
+
+
+@dataclass(frozen=True)
+class Program:
+    """The folder of the program whose processes are started."""
+
+    folder: Path
+
+    def environ(self, more: Mapping[str, str]) -> Mapping[str, str]:
+        """The environment of its processes."""
+        path = os.pathsep.join([str(self.folder), str(self.folder / "simulator")])
+        return {**os.environ, "PYTHONPATH": path, **more}
+
+
+THIS_PROGRAM = Program(ROOT)
 
 
 def cpu_seconds(process_id: int) -> float:
@@ -60,11 +78,18 @@ def free_port() -> int:
 
 @contextmanager
 def process(
-    command: Sequence[str], environ: Mapping[str, str], ready: str
+    command: Sequence[str],
+    environ: Mapping[str, str],
+    ready: str,
+    program: Program = THIS_PROGRAM,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run a command until the block ends; it is ready when `ready` responds."""
     child = subprocess.Popen(
-        command, env={**os.environ, **environ}, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+        command,
+        cwd=program.folder,
+        env=program.environ(environ),
+        stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
     )
     try:
         for _ in range(600):
@@ -105,7 +130,9 @@ def tradewind(database_url: str, settings: Mapping[str, str] | None = None) -> I
 
 @contextmanager
 def serving(
-    database_url: str, settings: Mapping[str, str] | None = None
+    database_url: str,
+    settings: Mapping[str, str] | None = None,
+    program: Program = THIS_PROGRAM,
 ) -> Iterator[tuple[str, int]]:
     """The same; its URL and its process id."""
     port = free_port()
@@ -118,7 +145,7 @@ def serving(
     }
     url = f"http://127.0.0.1:{port}"
     command = [sys.executable, "-m", "tradewind", "serve", "--workers", "1"]
-    with process(command, environ, f"{url}/readyz") as child:
+    with process(command, environ, f"{url}/readyz", program) as child:
         yield url, child.pid
 
 

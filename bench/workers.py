@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.request import urlopen
 
 from bench import servers
+from bench.servers import THIS_PROGRAM, Program
 
 _DELIVERED = re.compile(
     r'^tradewind_delivery_attempts_total\{outcome="delivered"\} (\S+)', re.MULTILINE
@@ -59,7 +60,10 @@ class Mark:
 
 @contextmanager
 def working(
-    database_url: str, number: int, settings: Mapping[str, str] | None = None
+    database_url: str,
+    number: int,
+    settings: Mapping[str, str] | None = None,
+    program: Program = THIS_PROGRAM,
 ) -> Iterator[Sequence[Worker]]:
     """Run `number` times `tradewind worker` while the block lasts."""
     with ExitStack() as stack:
@@ -75,7 +79,7 @@ def working(
                 **(settings or {}),
             }
             command = [sys.executable, "-m", "tradewind", "worker"]
-            child = stack.enter_context(servers.process(command, environ, metrics))
+            child = stack.enter_context(servers.process(command, environ, metrics, program))
             running.append(Worker(child.pid, metrics))
         yield running
 
