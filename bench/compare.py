@@ -10,7 +10,12 @@ import sys
 import tarfile
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    ExitStack,
+    asynccontextmanager,
+)
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -83,17 +88,15 @@ def _latency(*, beside: bool) -> Scenario:
 
 @asynccontextmanager
 async def _order(side: Side) -> AsyncIterator[Measure]:
-    shop = orders.paying(side.bench.url, side.key, side.approver, side.program)
-    pay = await asyncio.to_thread(shop.__enter__)
+    paying = orders.paying(side.bench.url, side.key, side.approver, side.program)
+    with ExitStack() as stack:
+        pay = await asyncio.to_thread(stack.enter_context, paying)
 
-    async def measure() -> Figures:
-        cpu = await asyncio.to_thread(pay)
-        return {"ms of CPU": 1000 * sum(cpu.values())}
+        async def measure() -> Figures:
+            cpu = await asyncio.to_thread(pay)
+            return {"ms of CPU": 1000 * sum(cpu.values())}
 
-    try:
         yield measure
-    finally:
-        await asyncio.to_thread(shop.__exit__, None, None, None)
 
 
 SCENARIOS: Mapping[str, tuple[str, Scenario]] = {
@@ -130,15 +133,15 @@ def checked_out(commit: str, folder: Path, root: Path = ROOT) -> Program:
 
 def lines(name: str, before: Sequence[Figures], now: Sequence[Figures]) -> Sequence[str]:
     """The medians of each figure, and of the ratios of each turn, with the lowest and highest."""
-    told = []
+    rows = []
     for what in now[0]:
         ratios = [new[what] / old[what] for old, new in zip(before, now, strict=True)]
         old, new = (median(figures[what] for figures in turns) for turns in (before, now))
-        told.append(
+        rows.append(
             f"{f'{name}: {what}':65} {_figure(old)} {_figure(new)}   {median(ratios):.2f}"
             f" ({min(ratios):.2f} to {max(ratios):.2f})"
         )
-    return told
+    return rows
 
 
 def _figure(value: float) -> str:

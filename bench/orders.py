@@ -116,12 +116,10 @@ def cost(database_url: str, key: str, results: Results) -> None:
 
 
 @dataclass(frozen=True)
-class _Shop:
-    """A running API and worker, and what it takes to order from them."""
+class _System:
+    """A running API and worker, with the body of an order for them."""
 
     api: str
-    key: str
-    approver: str
     body: object
     processes: Mapping[str, int]
 
@@ -134,7 +132,9 @@ class _Shop:
 
 
 @contextmanager
-def _open_shop(database_url: str, key: str, approver: str, program: Program) -> Iterator[_Shop]:
+def _running_system(
+    database_url: str, key: str, approver: str, program: Program
+) -> Iterator[_System]:
     with ExitStack() as stack:
         simulator = stack.enter_context(servers.simulator())
         environ = {
@@ -159,7 +159,7 @@ def _open_shop(database_url: str, key: str, approver: str, program: Program) -> 
             "worker": worker.pid,
             "PostgreSQL": servers.parent_of(next(iter(backends))),
         }
-        yield _Shop(api, key, approver, body, processes)
+        yield _System(api, body, processes)
 
 
 @contextmanager
@@ -167,18 +167,18 @@ def paying(
     database_url: str, key: str, approver: str, program: Program = THIS_PROGRAM
 ) -> Iterator[Callable[[], Mapping[str, float]]]:
     """Measure seconds of CPU of each part for one order; each follows the approval of the last."""
-    with _open_shop(database_url, key, approver, program) as shop:
+    with _running_system(database_url, key, approver, program) as system:
 
         def measure() -> Mapping[str, float]:
-            before = shop.cpu_seconds()
+            before = system.cpu_seconds()
             order_ids = [
-                _request_payment(shop.api, key, approver, shop.body) for _ in range(_IN_A_ROW)
+                _order_and_approve(system.api, key, approver, system.body) for _ in range(_IN_A_ROW)
             ]
             # Payments are made in the order of their approval.
-            _wait_until_paid(shop.api, key, order_ids[-1])
-            cpu = shop.cpu_since(before, _IN_A_ROW)
+            _wait_until_paid(system.api, key, order_ids[-1])
+            cpu = system.cpu_since(before, _IN_A_ROW)
             for order_id in order_ids:
-                _wait_until_paid(shop.api, key, order_id)
+                _wait_until_paid(system.api, key, order_id)
             return cpu
 
         yield measure
@@ -188,13 +188,15 @@ def _pay_orders(
     database_url: str, key: str, approver: str
 ) -> tuple[Mapping[str, float], Mapping[str, float]]:
     """Pay orders one after another; seconds of CPU of each part, and statements, for one order."""
-    with _open_shop(database_url, key, approver, THIS_PROGRAM) as shop:
+    with _running_system(database_url, key, approver, THIS_PROGRAM) as system:
         log = asyncio.run(log_of(database_url))
         backends = asyncio.run(_backends(database_url))
-        before = shop.cpu_seconds()
+        before = system.cpu_seconds()
         start = log.stat().st_size
-        windows = [pay_order(shop.api, key, approver, shop.body, log) for _ in range(_PAID_ORDERS)]
-        cpu = shop.cpu_since(before, _PAID_ORDERS)
+        windows = [
+            pay_order(system.api, key, approver, system.body, log) for _ in range(_PAID_ORDERS)
+        ]
+        cpu = system.cpu_since(before, _PAID_ORDERS)
         backends |= asyncio.run(_backends(database_url))
         api_pids = {pid for pid, name in backends.items() if name.startswith("tradewind api")}
         statements = {
@@ -218,7 +220,7 @@ def pay_order(
     return start, end
 
 
-def _request_payment(api: str, key: str, approver: str, body: object) -> str:
+def _order_and_approve(api: str, key: str, approver: str, body: object) -> str:
     """Create an order whose payment is approved; its id."""
     order_id: str = call(api, key, "/v1/orders", body)["id"]
     _approve_payment(api, key, approver, order_id)

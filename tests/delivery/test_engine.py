@@ -166,18 +166,24 @@ async def test_beside_an_endpoint_that_fails_at_once_a_turn_is_taken_only_for_a_
     assert looks <= 20 + failed // 2
 
 
+def held_back(endpoint: WebhookEndpoint, *, but: str) -> threading.Semaphore:
+    """Hold back the answers to all paths but one; each release lets one of them go."""
+    answers = threading.Semaphore(0)
+
+    def answer(request: Received) -> int:
+        assert request.path == but or answers.acquire(timeout=2 * _PATIENCE_SECONDS)
+        return 200
+
+    endpoint.answer = answer
+    return answers
+
+
 async def test_a_wait_for_more_room_delays_nothing_that_has_room(
     db: Database, keyring: Keyring, endpoint: WebhookEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The engine waits for ever, after the first answer of two endpoints that hold back theirs."""
     monkeypatch.setattr(lanes, "GATHER_SECONDS", 3600.0)
-    answers = threading.Semaphore(0)
-
-    def answer(request: Received) -> int:
-        assert request.path == "/new" or answers.acquire(timeout=2 * _PATIENCE_SECONDS)
-        return 200
-
-    endpoint.answer = answer
+    answers = held_back(endpoint, but="/new")
     busy = [await queued_for(db, keyring, endpoint.url(f"/{name}"), 40) for name in "ab"]
     attempts = "SELECT count(*) FROM delivery_attempt WHERE subscription_id = ANY ($1)"
 
@@ -203,13 +209,7 @@ async def test_attempts_at_failing_endpoints_do_not_make_others_wait_for_more_re
     """While many are in flight, the engine waits before it begins others; here for ever."""
     monkeypatch.setattr(engine, "_MANY", 2)
     monkeypatch.setattr(engine, "_TURN_SECONDS", 3600.0)
-    answers = threading.Semaphore(0)
-
-    def answer(request: Received) -> int:
-        assert request.path == "/healthy" or answers.acquire(timeout=2 * _PATIENCE_SECONDS)
-        return 200
-
-    endpoint.answer = answer
+    answers = held_back(endpoint, but="/healthy")
     failing = [await queued_for(db, keyring, endpoint.url(f"/{name}"), 1) for name in "abc"]
     await db.execute(
         "INSERT INTO subscription_health (subscription_id, failing_since, updated_at)"
@@ -317,3 +317,23 @@ async def test_what_is_held_is_not_claimed_when_its_account_is_announced(
         assert len(endpoint.received) == 1
         await hold.release(db, COMMAND_LINE)
         await asyncio.to_thread(endpoint.until, lambda got: len(got) == 2)
+
+
+async def test_who_got_nothing_when_its_account_was_announced_is_left_to_the_poll(
+    db: Database, keyring: Keyring, endpoint: WebhookEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise each event would be claimed for everybody who once got one."""
+    monkeypatch.setattr(engine, "_POLL_SECONDS", 3600.0)
+    monkeypatch.setattr(engine, "_MAX_POLL_SECONDS", 3600.0)
+    hook = await queued_for(db, keyring, endpoint.url(), 1)
+    account = await db.fetchval("SELECT account_id FROM webhook_subscription WHERE id = $1", hook)
+
+    async with running(db, keyring) as wake:
+        await asyncio.to_thread(endpoint.until, lambda got: len(got) == 1)
+        await asyncio.sleep(0.1)
+        for expected in (["claim", "poll"], ["poll"]):
+            async with statements_of(monkeypatch) as statements:
+                wake.subjects.add(str(account))
+                wake.set()
+                await asyncio.sleep(0.1)
+            assert statements == expected
