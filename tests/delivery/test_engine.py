@@ -19,6 +19,7 @@ from tradewind.delivery import engine, hold, lanes, sql
 from tradewind.delivery.claim_buffer import ClaimBuffer
 from tradewind.delivery.engine import Engine
 from tradewind.delivery.lanes import FAILURES_BEFORE_REST, FIRST
+from tradewind.events.journal import DELIVERIES
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.wakeups import Wakeup
@@ -245,35 +246,50 @@ async def test_an_endpoint_that_fails_at_once_is_tried_again_after_its_rest(
 
 @asynccontextmanager
 async def statements_of(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[list[str]]:
-    """Whether the engine polled or claimed, in this order."""
+    """Whether the engine polled or claimed, in this order. It polls only when it is woken."""
     statements: list[str] = []
 
     def noted(name: str, statement: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
         async def note(*args: Any, **options: Any) -> Any:
+            result = await statement(*args, **options)
             statements.append(name)
-            return await statement(*args, **options)
+            return result
 
         return note
 
     with monkeypatch.context() as patch:
+        patch.setattr(engine, "_POLL_SECONDS", 3600.0)
+        patch.setattr(engine, "_MAX_POLL_SECONDS", 3600.0)
         patch.setattr(sql, "due_subscriptions", noted("poll", sql.due_subscriptions))
         patch.setattr(sql, "claim", noted("claim", sql.claim))
         yield statements
+
+
+async def idle(statements: list[str]) -> None:
+    """Wait until the engine has polled, and had nothing to do for a moment."""
+    number = -1
+    async with asyncio.timeout(_PATIENCE_SECONDS):
+        while statements[-1:] != ["poll"] or len(statements) != number:
+            number = len(statements)
+            await asyncio.sleep(0.2)
+
+
+async def account_of(db: Database, hook: UUID) -> UUID:
+    account: UUID = await db.fetchval(
+        "SELECT account_id FROM webhook_subscription WHERE id = $1", hook
+    )
+    return account
 
 
 async def test_the_next_event_of_an_account_is_claimed_before_a_poll(
     db: Database, keyring: Keyring, endpoint: WebhookEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A poll would take as long as the claim. It follows, for subscriptions that are new."""
-    monkeypatch.setattr(engine, "_POLL_SECONDS", 3600.0)
-    monkeypatch.setattr(engine, "_MAX_POLL_SECONDS", 3600.0)
     hook = await queued_for(db, keyring, endpoint.url("/known"), 1)
-    account = await db.fetchval("SELECT account_id FROM webhook_subscription WHERE id = $1", hook)
+    account, new = await account_of(db, hook), ids.new()
 
-    async with running(db, keyring) as wake:
-        await asyncio.to_thread(endpoint.until, lambda got: len(got) == 1)
-        await asyncio.sleep(0.1)  # it polls once more, and is idle then
-        new = ids.new()
+    async with statements_of(monkeypatch) as statements, running(db, keyring) as wake:
+        await idle(statements)
         await db.execute(
             """
             INSERT INTO webhook_subscription (id, account_id, url, events, is_active, secret,
@@ -286,11 +302,11 @@ async def test_the_next_event_of_an_account_is_claimed_before_a_poll(
             secret.sealed(keyring, account, new, secret.make()),
             hook,
         )
-        async with statements_of(monkeypatch) as statements:
-            await journalled(db, account, hook, 1)
-            wake.subjects.add(str(account))
-            wake.set()
-            await asyncio.to_thread(endpoint.until, lambda got: len(got) == 3)
+        statements.clear()
+        await journalled(db, account, hook, 1)
+        wake.subjects.add(str(account))
+        wake.set()
+        await asyncio.to_thread(endpoint.until, lambda got: len(got) == 3)
 
     assert [request.path for request in endpoint.received] == ["/known", "/known", "/new"]
     assert statements[:3] == ["claim", "poll", "claim"]
@@ -300,22 +316,19 @@ async def test_what_is_held_is_not_claimed_when_its_account_is_announced(
     db: Database, keyring: Keyring, endpoint: WebhookEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hook = await queued_for(db, keyring, endpoint.url(), 1)
-    account = await db.fetchval("SELECT account_id FROM webhook_subscription WHERE id = $1", hook)
+    account = await account_of(db, hook)
 
-    async with running(db, keyring) as wake:
-        await asyncio.to_thread(endpoint.until, lambda got: len(got) == 1)
-        await asyncio.sleep(0.1)
+    async with statements_of(monkeypatch) as statements, running(db, keyring) as wake:
+        await idle(statements)
         await hold.hold(db, COMMAND_LINE, "a restore")
-        async with statements_of(monkeypatch) as statements:
-            await journalled(db, account, hook, 1)
-            wake.subjects.add(str(account))
-            wake.set()
-            async with asyncio.timeout(_PATIENCE_SECONDS):
-                while statements[:2] != ["claim", "poll"]:  # noqa: ASYNC110 - the engine fills it
-                    await asyncio.sleep(0.01)
-        await asyncio.sleep(0.1)
-        assert len(endpoint.received) == 1
+        statements.clear()
+        await journalled(db, account, hook, 1)
+        wake.subjects.add(str(account))
+        wake.set()
+        await idle(statements)
+        assert (statements, len(endpoint.received)) == (["claim", "poll"], 1)
         await hold.release(db, COMMAND_LINE)
+        wake.set()
         await asyncio.to_thread(endpoint.until, lambda got: len(got) == 2)
 
 
@@ -323,17 +336,38 @@ async def test_who_got_nothing_when_its_account_was_announced_is_left_to_the_pol
     db: Database, keyring: Keyring, endpoint: WebhookEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise each event would be claimed for everybody who once got one."""
-    monkeypatch.setattr(engine, "_POLL_SECONDS", 3600.0)
-    monkeypatch.setattr(engine, "_MAX_POLL_SECONDS", 3600.0)
     hook = await queued_for(db, keyring, endpoint.url(), 1)
-    account = await db.fetchval("SELECT account_id FROM webhook_subscription WHERE id = $1", hook)
+    account = await account_of(db, hook)
 
-    async with running(db, keyring) as wake:
-        await asyncio.to_thread(endpoint.until, lambda got: len(got) == 1)
-        await asyncio.sleep(0.1)
+    async with statements_of(monkeypatch) as statements, running(db, keyring) as wake:
+        await idle(statements)
         for expected in (["claim", "poll"], ["poll"]):
-            async with statements_of(monkeypatch) as statements:
-                wake.subjects.add(str(account))
-                wake.set()
-                await asyncio.sleep(0.1)
+            statements.clear()
+            wake.subjects.add(str(account))
+            wake.set()
+            await idle(statements)
             assert statements == expected
+
+
+async def test_whose_secret_cannot_be_read_is_not_claimed_for_when_it_is_announced(
+    db: Database, keyring: Keyring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    account, hook = ids.new(), ids.new()
+    await journalled(db, account, hook, 1)  # its secret is empty
+
+    async with statements_of(monkeypatch) as statements, running(db, keyring) as wake:
+        await idle(statements)
+        statements.clear()
+        wake.subjects.add(str(account))
+        wake.set()
+        await idle(statements)
+
+    assert statements == ["poll"]
+
+
+async def test_an_event_announces_its_account(db: Database) -> None:
+    account = ids.new()
+    with db.wakeups.waiting(DELIVERIES) as wakeup:
+        await journalled(db, account, ids.new(), 2)
+
+        assert wakeup.subjects == {str(account)}
