@@ -9,11 +9,12 @@ from kit.server import Server
 from kit.system import System
 from kit.webhook_endpoint import WebhookEndpoint, running_endpoint
 from kit.webhook_system import WebhookSystem
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Route, expect
 
 from browser.conftest import SignIn, Visit
 from tradewind import ids
 from tradewind.auth.model import Role
+from tradewind.dashboard.shell.render import LIVE_HEADER
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -167,6 +168,28 @@ def test_payments_wait_for_the_buyer_and_for_the_approver(
     expect(buyer.page.locator("#needs")).not_to_contain_text("Approve")
     system.ok("DELETE", f"/v1/orders/{order['id']}/payment")
     expect(row).to_have_count(0, timeout=SOON)
+
+
+def test_an_update_that_failed_is_tried_again(desk: Visit, system: System) -> None:
+    order = system.order()
+    with desk.page.expect_response(lambda response: LIVE_HEADER in response.request.headers):
+        desk.sign_in(system.api.person(roles=(Role.APPROVER,)))
+    failures: list[str] = []
+
+    def fail_once(route: Route) -> None:
+        if LIVE_HEADER in route.request.headers and not failures:
+            failures.append(route.request.url)
+            route.abort()
+        else:
+            route.continue_()
+
+    desk.page.route(f"{desk.url}/", fail_once)
+    system.request_payment(order["id"])
+
+    row = desk.page.locator("#needs li").filter(has_text=system.buyer.email)
+    expect(row).to_contain_text("Approve CNY", timeout=SOON)
+    assert len(failures) == 1
+    desk.complaints.clear()
 
 
 def test_nobody_is_shown_a_payment_that_only_others_may_approve(system: System) -> None:

@@ -74,25 +74,44 @@ def test_the_oldest_stream_makes_room_and_none_holds_up_the_end_of_the_server(
             assert time.monotonic() - began < 5
 
 
+def reconnect(pages: Pages, mark: str | None) -> list[str]:
+    """What a stream says at its start to a page that got this mark: the next mark, and events."""
+    headers = {"last-event-id": mark} if mark else {}
+    with pages.client.stream("GET", "/live", headers=headers, timeout=20) as answer:
+        lines = answer.iter_lines()
+        result = []
+        while (line := next(lines)) != ": watching from here on":
+            result.append(line)
+        return [line for line in result if line.startswith(("id", "event"))]
+
+
 def test_a_stream_that_is_opened_anew_misses_nothing(system: System) -> None:
     buyer = Pages(system.api, system.buyer)
 
-    def first_words(mark: str | None) -> list[str]:
-        headers = {"last-event-id": mark} if mark else {}
-        with buyer.client.stream("GET", "/live", headers=headers, timeout=20) as answer:
-            lines = answer.iter_lines()
-            result = []
-            while (line := next(lines)) != ": watching from here on":
-                result.append(line)
-            return [line for line in result if line.startswith(("id", "event"))]
-
-    mark = first_words(None)[0].removeprefix("id: ")
-    assert first_words(None) == [f"id: {mark}", "event: watching"]
-    assert first_words(mark) == [], "nothing changed in between"
+    mark = reconnect(buyer, None)[0].removeprefix("id: ")
+    assert reconnect(buyer, None) == [f"id: {mark}", "event: watching"]
+    assert reconnect(buyer, mark) == [], "nothing changed in between"
     system.order()
-    reported = first_words(mark)
+    reported = reconnect(buyer, mark)
     assert reported[1] == "event: watching"
     assert reported[0] != f"id: {mark}"
+    buyer.client.close()
+
+
+def test_what_came_and_went_between_two_polls_is_a_change(system: System) -> None:
+    # A page may have been rendered in between, and still show it.
+    order = system.order()
+    with somebody(system.api, Role.APPROVER) as approver:
+        mark = reconnect(approver, None)[0].removeprefix("id: ")
+        system.request_payment(order["id"])
+        system.ok("DELETE", f"/v1/orders/{order['id']}/payment")
+        assert reconnect(approver, mark)
+
+    buyer = Pages(system.api, system.buyer)
+    mark = reconnect(buyer, None)[0].removeprefix("id: ")
+    hook = system.ok("POST", "/v1/webhooks", json={"url": "http://127.0.0.1:9/hook"})
+    assert system.call("DELETE", f"/v1/webhooks/{hook['id']}").is_success
+    assert reconnect(buyer, mark)
     buyer.client.close()
 
 

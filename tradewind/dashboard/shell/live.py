@@ -18,7 +18,7 @@ _HEARTBEAT_SECONDS = 15.0
 _STREAM_SECONDS = 50.0
 _STREAMS_PER_ACCOUNT = 8
 
-# A text by topic (`orders`, `deliveries`, `approvals`) that differs after every change.
+# A text by topic (`orders`, `deliveries`, `approvals`, ...) that differs after every change.
 Fingerprints = Mapping[str, str]
 
 

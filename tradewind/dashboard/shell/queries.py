@@ -57,13 +57,19 @@ async def find_session(db: Database, session_id: UUID) -> SessionAccount | None:
 async def account_fingerprints(
     db: Database, accounts: Sequence[UUID]
 ) -> dict[UUID, dict[str, str]]:
-    """For each account, a text by topic that differs after every change of that topic."""
+    """For each account, a text by topic that differs after every change of that topic.
+
+    It also differs when something was created and deleted since. Several orders count because
+    their changes may be committed in another order than that of their times.
+    """
     rows = await db.fetch(
         """
         SELECT account.id,
-               (SELECT max(o.updated_at)
-                  FROM purchase_order o
-                 WHERE o.account_id = account.id)::text AS orders,
+               ARRAY(SELECT o.updated_at
+                       FROM purchase_order o
+                      WHERE o.account_id = account.id
+                      ORDER BY o.updated_at DESC, o.id DESC
+                      LIMIT 10)::text AS orders,
                (SELECT max(i.updated_at)
                   FROM import i
                  WHERE i.account_id = account.id)::text AS imports,
@@ -71,26 +77,36 @@ async def account_fingerprints(
                                                    '')
                   FROM webhook_subscription w
                   LEFT JOIN subscription_health h ON h.subscription_id = w.id
-                 WHERE w.account_id = account.id) AS deliveries
+                 WHERE w.account_id = account.id) AS deliveries,
+               (SELECT a.id
+                  FROM audit a
+                 WHERE a.account_id = account.id
+                 ORDER BY a.id DESC
+                 LIMIT 1)::text AS account
           FROM unnest($1::uuid[]) AS account (id)
         """,
         accounts,
     )
     return {
         row["id"]: {
-            "orders": str(row["orders"]),
+            "orders": row["orders"],
             "imports": str(row["imports"]),
             "deliveries": row["deliveries"],
+            "account": str(row["account"]),
         }
         for row in rows
     }
 
 
 async def approvals_fingerprint(db: Database) -> str:
-    """A text that differs whenever a payment starts or stops awaiting approval."""
+    """A text that differs whenever a payment starts or stops awaiting approval, or did both."""
     fingerprint: str = await db.fetchval(
         """
         SELECT count(*) || '/' || coalesce(max(id::text), '')
+               || '/' || coalesce((SELECT id::text
+                                     FROM payment_request
+                                    ORDER BY id DESC
+                                    LIMIT 1), '')
           FROM payment_request
          WHERE status = 'pending_approval'
         """

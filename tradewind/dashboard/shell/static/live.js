@@ -2,8 +2,11 @@
 import { markChanges } from "./changes.js";
 import { prepare } from "./prepare.js";
 
+const RETRY_SECONDS = 5;
+
 let fetching = false;
 let fetchAgain = false;
+let retry = null;
 
 // An element in use is not swapped: typing, checked boxes, selected text, an open confirmation.
 function isInUse(element) {
@@ -50,12 +53,19 @@ function swap(old, fresh) {
   refocus?.(shown);
 }
 
+// The server is away or busy. It reported the change already, and does not report it again.
+function updateLater() {
+  retry = setTimeout(() => { if (!document.hidden) update(); }, 1000 * RETRY_SECONDS);
+}
+
 async function update() {
   if (fetching) { fetchAgain = true; return; }
   fetching = true;
+  clearTimeout(retry);
   try {
     const response = await fetch(location.href, { headers: { "X-Tradewind-Live": "1" }, credentials: "same-origin" });
     if (response.redirected && new URL(response.url).pathname === "/sign-in") { location.reload(); return; }
+    if (response.status === 429 || response.status >= 500) updateLater();
     if (!response.ok) return;
     const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
     for (const old of document.querySelectorAll("[data-live][id]")) {
@@ -63,7 +73,7 @@ async function update() {
       if (replacement) swap(old, replacement);
     }
   } catch {
-    // The next change, or the next connection, tries again.
+    updateLater();
   } finally {
     fetching = false;
     if (fetchAgain) { fetchAgain = false; update(); }
