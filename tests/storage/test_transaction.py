@@ -89,7 +89,10 @@ async def test_what_is_deferred_is_written_once_as_the_last_act(notes: Database)
 
 
 def note(number: int) -> Part:
-    return lambda after: (f"INSERT INTO note VALUES (${after + 1})", [number])  # noqa: S608
+    return lambda after, only_if: (
+        f"INSERT INTO note SELECT ${after + 1}::integer WHERE {only_if}",
+        [number],
+    )
 
 
 async def test_what_is_written_last_needs_no_statement_of_its_own(notes: Database) -> None:
@@ -152,19 +155,17 @@ async def test_statements_may_follow_a_last_one_that_changed_nothing(notes: Data
     assert await kept(notes) == []
 
 
-async def test_a_part_may_refer_to_the_query_that_it_is_written_with(notes: Database) -> None:
-    def only_if_added(after: int) -> tuple[str, Sequence[object]]:
-        return f"INSERT INTO note SELECT ${after + 1}::integer FROM added", [2]  # noqa: S608
-
+async def test_parts_may_depend_on_the_query_that_they_are_written_with(notes: Database) -> None:
     for number in (1, 3):
         async with transaction(notes) as tx:
-            tx.write_last(only_if_added)
+            tx.write_last(note(2))
             await tx.fetch_last(
                 """
                 WITH added AS (INSERT INTO note SELECT $1::integer WHERE $1 = 1 RETURNING id)
                 SELECT id FROM added
                 """,
                 number,
+                only_if="EXISTS (SELECT FROM added)",
             )
 
     assert await kept(notes) == [1, 2]

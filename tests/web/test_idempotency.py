@@ -249,11 +249,12 @@ async def test_while_an_answer_is_not_the_last_word_nobody_gets_it(
 async def test_the_last_word_is_had_at_once(effects: Database) -> None:
     await ask(effects, KEY, pending=PENDING)
     last = Response({"number": 1, "order_id": "7"}, 201)
+    part = verbatim(KEY).replacement(last)
+    assert part is not None
     for only_if in ("false", "true"):  # with the effect that it tells of, if there is one
-        part = verbatim(KEY).replacement(last, only_if)
-        assert part is not None
         async with transaction(effects) as tx:
             tx.write_last(part)
+            await tx.fetch_last(only_if=only_if)
         replaced = await effects.fetchval(
             "SELECT count(*) FROM idempotency_key WHERE body = $1", last.encoded()
         )

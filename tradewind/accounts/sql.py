@@ -100,6 +100,31 @@ async def share_accounts(tx: Tx, account_ids: Sequence[UUID]) -> Mapping[UUID, A
     return {row["id"]: _account(row) for row in rows}
 
 
+@dataclass(frozen=True, slots=True)
+class SharedAccounts:
+    """`share_accounts` as a query: it returns the accounts that are not locked.
+
+    `approver` is one of the `ids`, and is left out also if it is no approver.
+    """
+
+    ids: Sequence[UUID]
+    approver: UUID | None = None
+
+    def query(self, after: int) -> str:
+        """The query; its arguments are the `ids`, and come `after` so many others."""
+        numbered = {account_id: f"${after + n}" for n, account_id in enumerate(self.ids, 1)}
+        approves = ""
+        if self.approver is not None:
+            approves = f"AND (id <> {numbered[self.approver]} OR 'approver' = ANY (roles))"
+        return f"""
+            SELECT id
+              FROM account
+             WHERE id IN ({", ".join(numbered.values())}) AND locked_at IS NULL {approves}
+             ORDER BY id
+               FOR KEY SHARE
+            """  # noqa: S608 - numbers of parameters
+
+
 async def has_operator(db: Database) -> bool:
     """Whether there is an operator who is not locked."""
     exists: bool = await db.fetchval(

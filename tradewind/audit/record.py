@@ -35,8 +35,8 @@ def entry(
     kept = {name: without_secrets(value) for name, value in details.items()}
     encoded = msgspec.json.encode(kept).decode()
     entry_id = ids.new()
-    return lambda after: sql.insert_entry(
-        entry_id, by, action, account_id, subject, encoded, after=after
+    return lambda after, only_if: sql.insert_entry(
+        entry_id, by, action, account_id, subject, encoded, after=after, only_if=only_if
     )
 
 

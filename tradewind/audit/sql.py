@@ -18,11 +18,12 @@ def insert_entry(
     subject: str,
     details: str,
     *,
-    after: int = 0,
+    after: int,
+    only_if: str,
 ) -> tuple[str, list[object]]:
-    """The statement that inserts an entry, and its arguments.
+    """The statement that inserts an entry if a condition in SQL is true, and its arguments.
 
-    As part of another statement its arguments come `after` those of that one.
+    The arguments come `after` so many others.
     """
     args: list[object] = [
         entry_id,
@@ -43,8 +44,9 @@ def insert_entry(
         f"""
         INSERT INTO audit (at, id, action, actor_id, actor, credential, address, request_id,
                            account_id, subject, details, agent)
-        VALUES (tradewind_now(), {numbered})
-        """,  # noqa: S608 - numbers and types of our own
+        SELECT tradewind_now(), {numbered}
+         WHERE {only_if}
+        """,
         args,
     )
 

@@ -183,7 +183,7 @@ class _Acceptance:
     async def replace(self, db: Database, result: Order) -> bool:  # noqa: ARG002
         return True
 
-    def replacement(self, result: Order, only_if: str) -> None:
+    def replacement(self, result: Order) -> None:
         pass
 
     async def release(self, tx: Tx) -> None:

@@ -13,6 +13,8 @@ from tradewind.storage.transaction import Tx
 
 # The connection of the slots has no time limit of its own: a lost server must not hold it.
 _SLOT_SECONDS = 3.0
+# Whether the statement that appends events with a change of orders saved any of them.
+_IS_SAVED = "EXISTS (SELECT FROM saved)"
 
 
 async def append(tx: Tx, events: Sequence[Event]) -> int:
@@ -32,17 +34,19 @@ async def append_with(
     """Append events together with the change that causes them, in one statement.
 
     `change` are the parts of a WITH. The one with the name `saved` returns the ids of the orders
-    that were changed: events of other orders are left out. Return these ids, and how many queue
-    rows there are.
+    that were changed: events of other orders are left out, and what `Tx.write_last` collected is
+    written only if there are any. Return these ids, and how many queue rows there are.
     """
     if not events:
-        rows = await tx.fetch_last(f"WITH {change} SELECT id FROM saved", *args)  # noqa: S608 - ours
+        query = f"WITH {change} SELECT id FROM saved"  # noqa: S608 - ours
+        rows = await tx.fetch_last(query, *args, only_if=_IS_SAVED)
         return [row[0] for row in rows], 0
     parts, more = _append_parts(events, after=len(args), only_saved=True)
     rows = await tx.fetch_last(
         f"WITH {change}, {parts} SELECT id, (SELECT count(*) FROM queued) FROM saved",  # noqa: S608 - ours
         *args,
         *more,
+        only_if=_IS_SAVED,
     )
     return [row[0] for row in rows], rows[0][1] if rows else 0
 

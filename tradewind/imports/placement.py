@@ -62,7 +62,7 @@ class Placement:
         """Nothing to replace: the link is final."""
         return True
 
-    def replacement(self, result: Order, only_if: str) -> None:
+    def replacement(self, result: Order) -> None:
         """Likewise."""
 
     async def release(self, tx: Tx) -> None:

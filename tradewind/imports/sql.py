@@ -398,12 +398,13 @@ async def find_placement(db: Database, import_id: UUID, number: int) -> Placemen
 def insert_placement(import_id: UUID, number: int, account_id: UUID, order_id: UUID) -> Part:
     """Return the part of a statement that records which order an order of the import became."""
 
-    def insert(after: int) -> tuple[str, Sequence[object]]:
-        p = ", ".join(f"${after + argument}" for argument in range(1, 5))
+    def insert(after: int, only_if: str) -> tuple[str, Sequence[object]]:
+        p = [f"${after + argument}" for argument in range(1, 5)]
         statement = f"""
             INSERT INTO import_placement (import_id, number, account_id, purchase_order_id)
-            VALUES ({p})
-            """  # noqa: S608 - numbers of parameters
+            SELECT {p[0]}::uuid, {p[1]}::integer, {p[2]}::uuid, {p[3]}::uuid
+             WHERE {only_if}
+            """
         return statement, [import_id, number, account_id, order_id]
 
     return insert

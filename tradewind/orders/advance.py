@@ -10,6 +10,7 @@ from uuid import UUID
 import asyncpg
 
 from tradewind import clock, ids, money
+from tradewind.accounts.sql import SharedAccounts
 from tradewind.audit import record as audit
 from tradewind.audit.model import Actor
 from tradewind.events import journal
@@ -94,13 +95,20 @@ def submit_topic(platform: str) -> str:
     return f"{SUBMIT} {platform}"
 
 
-def to(tx: Tx, order: Order, step: Order, cause: Cause) -> Order:
-    """Bring a locked order to `step` at the end of the transaction; return what it is then.
+class OrderChanged(Exception):
+    """An order was not saved, since it or an account is not as it was when it was read."""
 
-    An order takes one step in a transaction.
+
+def to(
+    tx: Tx, order: Order, step: Order, cause: Cause, relying: SharedAccounts | None = None
+) -> Order:
+    """Bring an order to `step` at the end of the transaction; return what it is then.
+
+    An order takes one step in a transaction. If the order is not locked, the transaction may raise
+    OrderChanged at its end; also if one of the accounts that it is `relying` on is locked.
     """
-    change = _change(Advance(order, [(step, cause)]))
-    tx.before_commit(_save_locked, [change])
+    change = _change(Advance(order, [(step, cause)]), relying=relying)
+    tx.before_commit(_save_all, [change])
     return change.after
 
 
@@ -158,8 +166,8 @@ def _audited(statement: Statement, by: Actor, order: Order) -> Statement:
     return Statement(*joined([entry], statement.sql, statement.args))
 
 
-# Returns what to write together with an order, as it becomes, if a condition in SQL holds.
-Along = Callable[[Order, str], Part | None]
+# Returns what to write together with an order, as it becomes.
+Along = Callable[[Order], Part | None]
 
 
 async def unlocked(tx: Tx, order: Order, plan: Callable[[Order], Advance]) -> Order:
@@ -169,6 +177,15 @@ async def unlocked(tx: Tx, order: Order, plan: Callable[[Order], Advance]) -> Or
     is locked, read and planned again.
     """
     return await _unlocked(tx, plan(current(order)), plan)
+
+
+async def if_unchanged(tx: Tx, planned: Advance, relying: SharedAccounts) -> Order | None:
+    """Save what an order becomes if nobody changed it since it was read; else return None.
+
+    Nor is it saved if one of the accounts that it is `relying` on is locked.
+    """
+    change = _change(planned, relying=relying)
+    return change.after if await _save(tx, [change], None) else None
 
 
 async def _unlocked(
@@ -183,7 +200,7 @@ async def _unlocked(
     if change.write is None and give_back is None:
         return change.after
     if change.write is not None:
-        if along is not None and (part := along(change.after, sql.IS_SAVED)):
+        if along is not None and (part := along(change.after)):
             tx.write_last(part)
         if await _save(tx, [change], give_back):
             return change.after
@@ -191,10 +208,10 @@ async def _unlocked(
     if locked is None:
         raise RuntimeError(f"Order {planned.order.reference} is gone.")
     change = _change(plan(locked))
-    await _save_locked(tx, [change])
+    await _save_all(tx, [change])
     if give_back is not None:
         await _give_back(tx, change.after, give_back)
-    if along is not None and (part := along(change.after, "true")):
+    if along is not None and (part := along(change.after)):
         tx.write_last(part)
     return change.after
 
@@ -250,9 +267,12 @@ class _Change:
     after: Order
     steps: Sequence[TakenStep]
     write: OrderWrite | None
+    relying: SharedAccounts | None = None
 
 
-def _change(advance: Advance, give_back: GiveBack | None = None) -> _Change:
+def _change(
+    advance: Advance, give_back: GiveBack | None = None, relying: SharedAccounts | None = None
+) -> _Change:
     steps: list[TakenStep] = []
     before, after = advance.order, take_steps(advance, steps)
     if after is before:
@@ -260,7 +280,7 @@ def _change(advance: Advance, give_back: GiveBack | None = None) -> _Change:
     at = give_back.next_sync(after) if give_back else next_sync(after)
     job = PlatformJob.NONE if at is None else next_job(after)
     write = OrderWrite(before, after, job, at)
-    return _Change(_scheduled(write, give_back), steps, write)
+    return _Change(_scheduled(write, give_back), steps, write, relying)
 
 
 def _scheduled(write: OrderWrite, give_back: GiveBack | None) -> Order:
@@ -274,12 +294,12 @@ def _scheduled(write: OrderWrite, give_back: GiveBack | None) -> Order:
     return replace(order, synced_at=order.now, next_sync_at=at, sync_failures=0)
 
 
-async def _save_locked(tx: Tx, changes: Sequence[_Change]) -> None:
-    """Save orders that are locked, so that nobody else can have changed them."""
+async def _save_all(tx: Tx, changes: Sequence[_Change]) -> None:
+    """Save orders, or raise OrderChanged; orders that are locked cannot have changed."""
     if len({change.after.id for change in changes}) < len(changes):
         raise RuntimeError("An order takes one step in a transaction.")
     if len(await _save(tx, changes, None)) < len(changes):
-        raise RuntimeError("An order that was locked has changed.")
+        raise OrderChanged
 
 
 async def _save(tx: Tx, changes: Sequence[_Change], give_back: GiveBack | None) -> Collection[UUID]:
@@ -301,6 +321,7 @@ async def _save(tx: Tx, changes: Sequence[_Change], give_back: GiveBack | None) 
         entries,
         lease=give_back.lease if give_back else None,
         only_synced=give_back is not None and give_back.only_synced,
+        relying=[change.relying for change in changes if change.relying is not None],
     )
     events = [event for step in steps for event in step.events]
     try:

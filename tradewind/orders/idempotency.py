@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol, TypeVar
 
+import asyncpg
+
 from tradewind.storage.pool import Database
 from tradewind.storage.statements import Part
 from tradewind.storage.transaction import Tx
@@ -56,13 +58,31 @@ class Idempotency(Protocol[Result_contra]):
         """Replace a pending result by the final one; False: it was replaced before."""
         ...
 
-    def replacement(self, result: Result_contra, only_if: str) -> Part | None:
-        """What replaces a pending result, unless it was replaced before, with the effect.
-
-        It is a part of the statement with the effect, and `only_if` is a condition in SQL.
-        """
+    def replacement(self, result: Result_contra) -> Part | None:
+        """What replaces a pending result, unless it was replaced before, with the effect."""
         ...
 
     async def release(self, tx: Tx) -> None:
         """Forget the request: it had no effect after all, and may be sent again."""
+        ...
+
+
+class CommandIdempotency(Protocol[Result_contra]):
+    """The same for a command that is one transaction on an order that exists.
+
+    `check` and `check_with` raise what ends the repeat of a request.
+    """
+
+    async def check(self, db: Database | Tx) -> datetime:
+        """Go on only if the request is new; return the database's time."""
+        ...
+
+    async def check_with(
+        self, db: Database, query: str, args: Sequence[object]
+    ) -> asyncpg.Record | None:
+        """Go on only if the request is new; return the row of a query that has an `id`."""
+        ...
+
+    def store(self, tx: Tx, result: Result_contra) -> None:
+        """Store the result with the effect, as `Idempotency.store` does."""
         ...

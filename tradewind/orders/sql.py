@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from tradewind.accounts.sql import SharedAccounts
 from tradewind.orders import rows
 from tradewind.orders.idempotency import Statement
 from tradewind.orders.model import Cause, Order, PlatformJob
@@ -26,8 +27,6 @@ _PAYMENT_STATE = (
 )
 # The constraint that an order on a marketplace belongs to one order of ours.
 PLATFORM_ORDER_KEY = "platform_order_pkey"
-# Whether the statement with the parts of `save_orders` saved an order.
-IS_SAVED = "EXISTS (SELECT FROM saved)"
 WITH_PAYMENT = "purchase_order AS o LEFT JOIN payment_request AS pay ON pay.id = o.payment_id"
 
 
@@ -100,21 +99,42 @@ async def find_external(db: Database, account_id: UUID, external_id: str) -> UUI
     return order_id
 
 
+@dataclass(frozen=True, slots=True)
+class WhichOrder:
+    """Names one order, by a condition in SQL."""
+
+    condition: str
+    args: Sequence[object]
+
+    @property
+    def query(self) -> str:
+        """The query for this order, with `args`."""
+        return f"""
+            SELECT {COLUMNS}
+              FROM {WITH_PAYMENT}
+             WHERE o.id = (SELECT id FROM purchase_order WHERE {self.condition})
+            """  # noqa: S608 - the parts are our own constants
+
+
+def order_of_account(account_id: UUID | None, order_id: UUID) -> WhichOrder:
+    """An order of the account; with no account, of anybody."""
+    condition = "id = $1 AND ($2::uuid IS NULL OR account_id = $2)"
+    return WhichOrder(condition, [order_id, account_id])
+
+
+def order_of_payment(payment_id: UUID) -> WhichOrder:
+    """The order that a payment request is about."""
+    condition = "id = (SELECT purchase_order_id FROM payment_request WHERE id = $1)"
+    return WhichOrder(condition, [payment_id])
+
+
 async def lock_order(tx: Tx, account_id: UUID | None, order_id: UUID) -> Order | None:
     """Lock an order of the account until the transaction ends; with no account, of anybody."""
-    return await _lock(
-        tx, "id = $1 AND ($2::uuid IS NULL OR account_id = $2)", order_id, account_id
-    )
+    return await lock(tx, order_of_account(account_id, order_id))
 
 
-async def lock_order_of(tx: Tx, payment_id: UUID) -> Order | None:
-    """Lock the order that a payment request is about, until the transaction ends."""
-    condition = "id = (SELECT purchase_order_id FROM payment_request WHERE id = $1)"
-    return await _lock(tx, condition, payment_id)
-
-
-async def _lock(tx: Tx, condition: str, *args: object) -> Order | None:
-    """Lock one order.
+async def lock(tx: Tx, which: WhichOrder) -> Order | None:
+    """Lock one order until the transaction ends.
 
     A statement that waited for a lock still reads its own snapshot. If the order was written while
     it waited, the order is therefore read again.
@@ -122,13 +142,13 @@ async def _lock(tx: Tx, condition: str, *args: object) -> Order | None:
     row = await tx.fetchrow(
         f"""
         WITH locked AS MATERIALIZED (
-            SELECT id, xmin AS written_by FROM purchase_order WHERE {condition} FOR UPDATE
+            SELECT id, xmin AS written_by FROM purchase_order WHERE {which.condition} FOR UPDATE
         )
         SELECT {COLUMNS}, locked.written_by <> o.xmin AS is_stale
           FROM {WITH_PAYMENT}
           JOIN locked ON locked.id = o.id
         """,  # noqa: S608 - the parts are our own constants
-        *args,
+        *which.args,
     )
     if row is not None and row["is_stale"]:
         row = await tx.fetchrow(
@@ -144,6 +164,7 @@ def save_orders(
     *,
     lease: UUID | None = None,
     only_synced: bool = False,
+    relying: Sequence[SharedAccounts] = (),
 ) -> tuple[str, Sequence[object]]:
     """Write orders that did not change since, with payments, ids on the marketplace, timeline.
 
@@ -157,6 +178,9 @@ def save_orders(
     written, or now if a hint came meanwhile. With `only_synced`, only the next sync is put off:
     a job that is to be done stays due, and is due from now, so that the next sync leaves it to the
     worker again.
+
+    With `relying`, nothing is written unless these accounts are as they must be, and they stay so
+    until the commit.
     """
     requests = [
         (write, write.order.payment)
@@ -176,7 +200,14 @@ def save_orders(
     # PostgreSQL plans for the one row of a record, and for a hundred rows of a record set.
     new_rows = "json_to_recordset" if len(writes) > 1 else "json_to_record"
     new = [_row(write) for write in writes]
+    args: list[object] = [rows.to_json(new if len(new) > 1 else new[0]), lease, only_synced]
+    shared, are_shared = "", ""
+    for number, accounts in enumerate(relying):
+        shared += f"shared_{number} AS MATERIALIZED ({accounts.query(len(args))}), "
+        args += accounts.ids
+        are_shared += f" AND (SELECT count(*) FROM shared_{number}) = {len(accounts.ids)}"  # noqa: S608 - ours
     update = f"""
+        {shared}
         new AS MATERIALIZED (
             SELECT *
               FROM {new_rows}($1)
@@ -194,7 +225,7 @@ def save_orders(
             SELECT o.id
               FROM purchase_order AS o
               JOIN new USING (id)
-             WHERE o.version = new.known_version AND ($2::uuid IS NULL OR o.lease = $2)
+             WHERE o.version = new.known_version AND ($2::uuid IS NULL OR o.lease = $2) {are_shared}
              ORDER BY o.id
                FOR UPDATE OF o SKIP LOCKED
         ),
@@ -243,7 +274,6 @@ def save_orders(
             RETURNING o.id
         )"""  # noqa: S608 - the parts are our own constants
     parts = [update]
-    args: list[object] = [rows.to_json(new if len(new) > 1 else new[0]), lease, only_synced]
     # Most changes insert into few of these tables, and each that is named costs time.
     for insert, inserted in (
         (_insert_payments, [_payment_row(write.order, request) for write, request in requests]),

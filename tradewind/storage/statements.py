@@ -2,23 +2,25 @@
 
 from collections.abc import Callable, Sequence
 
-# Returns a statement and its arguments, which come after so many others.
-Part = Callable[[int], tuple[str, Sequence[object]]]
+# Returns a statement that changes nothing unless a condition in SQL is true, and its arguments,
+# which come after so many others.
+Part = Callable[[int, str], tuple[str, Sequence[object]]]
 
 
 def joined(
-    parts: Sequence[Part], query: str = "", args: Sequence[object] = ()
+    parts: Sequence[Part], query: str = "", args: Sequence[object] = (), only_if: str = "true"
 ) -> tuple[str, Sequence[object]]:
     """Return one statement for `query`, which begins with WITH, and all parts; and its arguments.
 
-    Without a query, the statement returns nothing.
+    The parts change something only if `only_if` is true, a condition in SQL that may refer to the
+    query. Without a query, the statement returns nothing.
     """
     if not query and len(parts) == 1:
-        return parts[0](0)
+        return parts[0](0, only_if)
     all_args, written = [*args], []
     for part in parts:
         after = len(all_args)
-        statement, more = part(after)
+        statement, more = part(after, only_if)
         written.append(f"part_{after} AS ({statement})")
         all_args += more
     if not query:

@@ -75,14 +75,16 @@ class Tx:
         except asyncpg.UniqueViolationError as error:
             raise self._conflicts.get(error.constraint_name or "", error) from None
 
-    async def fetch_last(self, query: str = "", *args: object) -> Sequence[asyncpg.Record]:
+    async def fetch_last(
+        self, query: str = "", *args: object, only_if: str = "true"
+    ) -> Sequence[asyncpg.Record]:
         """Run the last statement of this transaction, with what `write_last` collected.
 
-        The query begins with WITH. Without one, only what was collected is written. If it is the
-        only statement of the transaction, it has committed when this returns: another may follow
-        only if it changed nothing.
+        The query begins with WITH. Without one, only what was collected is written; and that only
+        if `only_if` is true, a condition in SQL. If it is the only statement of the transaction, it
+        has committed when this returns: another may follow only if it changed nothing.
         """
-        statement, all_args = joined(await self._last_parts(), query, args)
+        statement, all_args = joined(await self._last_parts(), query, args, only_if)
         if self._begun is not None:
             return await self.fetch(statement, *all_args)
         change = self._connection.fetch(statement, *all_args, timeout=CHANGE_SECONDS)

@@ -127,13 +127,28 @@ class StoredResponse(Generic[Result]):
     key: IdempotencyKey | None
     show: Callable[[Result], Response]
 
-    async def check(self, db: Database) -> datetime:
+    async def check(self, db: Database | Tx) -> datetime:
         """Raise what ends a repeat; of a new request, return the database's time."""
         if self.key is None:
             return await storage_sql.now(db)
         stored = await sql.find_response(db, self.key.account_id, self.key.route, self.key.key)
         self._raise_if_stored(stored)
         return stored.now
+
+    async def check_with(
+        self, db: Database, query: str, args: Sequence[object]
+    ) -> asyncpg.Record | None:
+        """Raise what ends a repeat; of a new request, return the row of a query that has an `id`.
+
+        Both are read in one statement.
+        """
+        if self.key is None:
+            return await db.fetchrow(query, *args)
+        stored, row = await sql.find_response_with(
+            db, self.key.account_id, self.key.route, self.key.key, query, args
+        )
+        self._raise_if_stored(stored)
+        return row
 
     async def claim(self, tx: Tx) -> None:
         """Raise what ends a repeat. Call it first in the transaction of the effect.
@@ -156,9 +171,8 @@ class StoredResponse(Generic[Result]):
         """
         if self.key is None:
             return
-        row = self._row(result)
         tx.write_last(
-            lambda after: sql.insert_response(row, pending, after=after),
+            self._insertion(result, pending),
             # Then the first request has committed after our snapshot.
             conflicts={sql.RESPONSE_KEY: RequestInFlight()},
         )
@@ -170,10 +184,7 @@ class StoredResponse(Generic[Result]):
         if self.key is None:
             await db.execute(effect.sql, *effect.args)
             return
-        row = self._row(result)
-        statement, args = joined(
-            [lambda after: sql.insert_response(row, pending, after=after)], effect.sql, effect.args
-        )
+        statement, args = joined([self._insertion(result, pending)], effect.sql, effect.args)
         try:
             await db.execute(statement, *args)
         except asyncpg.UniqueViolationError as error:
@@ -188,12 +199,12 @@ class StoredResponse(Generic[Result]):
         """Replace a pending response; False: it was replaced before."""
         return self.key is None or await sql.replace_response(db, self._row(result))
 
-    def replacement(self, result: Result, only_if: str) -> Part | None:
+    def replacement(self, result: Result) -> Part | None:
         """What replaces a pending response, unless it was replaced before, with the effect."""
         if self.key is None:
             return None
         row = self._row(result)
-        return lambda after: sql.update_response(row, after=after, only_if=only_if)
+        return lambda after, only_if: sql.update_response(row, after=after, only_if=only_if)
 
     async def release(self, tx: Tx) -> None:
         """Forget the request: it had no effect after all, and may be sent again."""
@@ -211,6 +222,12 @@ class StoredResponse(Generic[Result]):
         headers = [(name.encode(), value.encode()) for name, value in row.headers]
         headers.append((b"idempotent-replayed", b"true"))
         raise RepeatedRequest(Response(row.body, row.status, headers, row.content_type.encode()))
+
+    def _insertion(self, result: Result, pending: timedelta | None) -> Part:
+        row = self._row(result)
+        return lambda after, only_if: sql.insert_response(
+            row, pending, after=after, only_if=only_if
+        )
 
     def _row(self, result: Result) -> sql.ResponseRow:
         response = self.show(result)

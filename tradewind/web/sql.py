@@ -71,21 +71,45 @@ class ResponseFound:
     now: datetime
 
 
-_FIND_RESPONSE = """
-    SELECT tradewind_now() AS now, stored.*,
-           coalesce(stored.pending_until > tradewind_now(), false) AS is_pending
-      FROM (VALUES (1)) AS always
-      LEFT JOIN idempotency_key AS stored
-        ON stored.account_id = $1 AND stored.route = $2 AND stored.key = $3
-"""
 _HEADERS = msgspec.json.Decoder(list[tuple[str, str]])
 
 
-async def find_response(db: Database, account_id: UUID, route: str, key: str) -> ResponseFound:
-    record = await db.fetchrow(_FIND_RESPONSE, account_id, route, key)
+def _find(after: int = 0) -> str:
+    """The query for a stored response; its arguments come `after` so many others."""
+    p = [f"${after + number}" for number in range(1, 4)]
+    return f"""
+        SELECT tradewind_now() AS response_now, stored.fingerprint AS response_fingerprint,
+               stored.status AS response_status, stored.headers AS response_headers,
+               stored.content_type AS response_content_type, stored.body AS response_body,
+               coalesce(stored.pending_until > tradewind_now(), false) AS response_is_pending
+          FROM (VALUES (1)) AS always
+          LEFT JOIN idempotency_key AS stored
+            ON stored.account_id = {p[0]} AND stored.route = {p[1]} AND stored.key = {p[2]}
+        """  # noqa: S608 - these are numbers of parameters
+
+
+async def find_response(db: Database | Tx, account_id: UUID, route: str, key: str) -> ResponseFound:
+    record = await db.fetchrow(_find(), account_id, route, key)
     if record is None:
         raise RuntimeError("The query returns one row.")
-    return _response_found(record)
+    return _response_found(record, account_id, route, key)
+
+
+async def find_response_with(
+    db: Database, account_id: UUID, route: str, key: str, query: str, args: Sequence[object]
+) -> tuple[ResponseFound, asyncpg.Record | None]:
+    """Find a response, and run a query for one row that has an `id`, in one statement."""
+    record = await db.fetchrow(
+        f"SELECT * FROM ({_find(len(args))}) AS response LEFT JOIN ({query}) AS row ON true",  # noqa: S608 - ours
+        *args,
+        account_id,
+        route,
+        key,
+    )
+    if record is None:
+        raise RuntimeError("The query returns one row.")
+    stored = _response_found(record, account_id, route, key)
+    return stored, None if record["id"] is None else record
 
 
 async def lock_and_find_response(
@@ -93,37 +117,45 @@ async def lock_and_find_response(
 ) -> ResponseFound | None:
     """Take an advisory lock until the transaction ends, and find; None: another has the lock."""
     record = await tx.fetchrow(
-        f"{_FIND_RESPONSE} WHERE pg_try_advisory_xact_lock($4)", account_id, route, key, lock
+        f"{_find()} WHERE pg_try_advisory_xact_lock($4)", account_id, route, key, lock
     )
-    return None if record is None else _response_found(record)
+    return None if record is None else _response_found(record, account_id, route, key)
 
 
-def _response_found(record: asyncpg.Record) -> ResponseFound:
+def _response_found(
+    record: asyncpg.Record, account_id: UUID, route: str, key: str
+) -> ResponseFound:
     row = None
-    if record["key"] is not None:
+    if record["response_status"] is not None:
         row = ResponseRow(
-            account_id=record["account_id"],
-            route=record["route"],
-            key=record["key"],
-            fingerprint=record["fingerprint"],
-            status=record["status"],
-            headers=_HEADERS.decode(record["headers"]),
-            content_type=record["content_type"],
-            body=record["body"],
+            account_id=account_id,
+            route=route,
+            key=key,
+            fingerprint=record["response_fingerprint"],
+            status=record["response_status"],
+            headers=_HEADERS.decode(record["response_headers"]),
+            content_type=record["response_content_type"],
+            body=record["response_body"],
         )
-    return ResponseFound(row, record["is_pending"], record["now"])
+    return ResponseFound(row, record["response_is_pending"], record["response_now"])
 
 
 def insert_response(
-    row: ResponseRow, pending: timedelta | None, *, after: int = 0
+    row: ResponseRow, pending: timedelta | None, *, after: int, only_if: str
 ) -> tuple[str, Sequence[object]]:
-    """Return the statement that stores a response; its arguments come `after` so many others."""
+    """Return the statement that stores a response if a condition in SQL is true, and its arguments.
+
+    The arguments come `after` so many others.
+    """
     p = [f"${after + number}" for number in range(1, 10)]
     statement = f"""
         INSERT INTO idempotency_key (account_id, route, key, fingerprint, status, headers,
                                      content_type, body, created_at, pending_until)
-        VALUES ({", ".join(p[:8])}, tradewind_now(), tradewind_now() + {p[8]}::interval)
-        """  # noqa: S608 - these are numbers of parameters
+        SELECT {p[0]}::uuid, {p[1]}::text, {p[2]}::text, {p[3]}::bytea, {p[4]}::smallint,
+               {p[5]}::json, {p[6]}::text, {p[7]}::bytea, tradewind_now(),
+               tradewind_now() + {p[8]}::interval
+         WHERE {only_if}
+        """
     return statement, [*_values(row), pending]
 
 

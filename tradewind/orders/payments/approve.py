@@ -7,19 +7,20 @@ from uuid import UUID
 from tradewind import ids
 from tradewind.audit.model import Actor
 from tradewind.audit.record import record
-from tradewind.errors import ApiError, existing
+from tradewind.errors import ApiError, ResourceNotFound
 from tradewind.orders import advance
-from tradewind.orders import sql as order_sql
+from tradewind.orders.commands import carry_out
 from tradewind.orders.errors import InvalidTransition
-from tradewind.orders.idempotency import Idempotency
+from tradewind.orders.idempotency import CommandIdempotency
 from tradewind.orders.lifecycle import allowed
 from tradewind.orders.model import Cause, Order
 from tradewind.orders.payments import decide, four_eyes, sql
 from tradewind.orders.payments.lifecycle import Trigger
 from tradewind.orders.payments.sql import OrderPayment
 from tradewind.orders.person import Person
+from tradewind.orders.sql import order_of_payment
 from tradewind.storage.pool import Database
-from tradewind.storage.transaction import Tx, transaction
+from tradewind.storage.transaction import Tx
 
 # The most payments that are approved with one form.
 MOST_AT_ONCE = 100
@@ -47,7 +48,7 @@ async def approve(
     by: Person,
     payment_id: UUID,
     seen_fen: int | None,
-    idempotency: Idempotency[OrderPayment],
+    idempotency: CommandIdempotency[OrderPayment],
 ) -> OrderPayment:
     """Approve that an order is paid, at the amount of its request."""
 
@@ -62,7 +63,7 @@ async def approve_many(
     actor: Actor,
     by: Person,
     payments: Sequence[SeenPayment],
-    idempotency: Idempotency[OrderPayment],
+    idempotency: CommandIdempotency[OrderPayment],
 ) -> Sequence[ApprovalResult]:
     """Approve payments one after another, each in its own transaction and at the amount seen.
 
@@ -85,7 +86,7 @@ async def reject(
     by: Person,
     payment_id: UUID,
     reason: str,
-    idempotency: Idempotency[OrderPayment],
+    idempotency: CommandIdempotency[OrderPayment],
 ) -> OrderPayment:
     """Reject the payment of an order, with a reason."""
 
@@ -100,24 +101,31 @@ async def _decide(
     actor: Actor,
     by: Person,
     payment_id: UUID,
-    idempotency: Idempotency[OrderPayment],
+    idempotency: CommandIdempotency[OrderPayment],
     command: Trigger,
     step: Callable[[Order], Order],
 ) -> OrderPayment:
-    cause = "payment_approved" if command is Trigger.APPROVE else "payment_rejected"
-    async with transaction(db) as tx:
-        await idempotency.claim(tx)
-        order = existing(await order_sql.lock_order_of(tx, payment_id), ids.PAYMENT)
+    approves = command is Trigger.APPROVE
+    cause = "payment_approved" if approves else "payment_rejected"
+
+    async def check(db: Database | Tx, order: Order) -> None:
         request = order.payment
         if request is None or request.id != payment_id:
-            raise await _already_ended(tx, payment_id, order, by, command)
-        decided = step(order)
-        if command is Trigger.APPROVE:
-            await four_eyes.check(
-                tx, owner=order.account_id, requester=request.requested_by.id, approver=by.id
-            )
-        order = advance.to(tx, order, decided, Cause(cause, by))
-        request = order.payment or request
+            raise await _already_ended(db, payment_id, order, by, command)
+        step(order)  # its errors come first
+        if not approves:
+            return
+        if isinstance(db, Tx):
+            await four_eyes.check(db, order, request, by.id)
+        else:
+            await four_eyes.check_before(db, order, request, by.id)
+
+    def act(tx: Tx, order: Order) -> OrderPayment:
+        relying = four_eyes.relied_on(order, by.id) if approves else None
+        order = advance.to(tx, order, step(order), Cause(cause, by), relying)
+        request = order.payment
+        if request is None:
+            raise ResourceNotFound(ids.PAYMENT)
         record(
             tx,
             actor,
@@ -128,15 +136,15 @@ async def _decide(
             amount_fen=request.amount_fen,
             reason=request.reason,
         )
-        result = OrderPayment(request, order)
-        idempotency.store(tx, result)
-        return result
+        return OrderPayment(request, order)
+
+    return await carry_out(db, order_of_payment(payment_id), ids.PAYMENT, idempotency, act, check)
 
 
 async def _already_ended(
-    tx: Tx, payment_id: UUID, order: Order, by: Person, command: Trigger
+    db: Database | Tx, payment_id: UUID, order: Order, by: Person, command: Trigger
 ) -> InvalidTransition:
     """The error for a request that was approved, rejected, withdrawn or superseded before."""
-    payment = await sql.find_payment(tx, payment_id)
+    payment = await sql.find_payment(db, payment_id)
     status = payment.request.status if payment else order.payment_status
     return InvalidTransition(status, command.value, allowed(order, by))

@@ -5,13 +5,15 @@ from uuid import UUID
 
 from tradewind.accounts import grants
 from tradewind.accounts import sql as account_sql
+from tradewind.accounts.sql import SharedAccounts
 from tradewind.auth.errors import AccountLocked
 from tradewind.auth.model import Role
 from tradewind.errors import InsufficientPermissions
+from tradewind.orders.model import Order
 from tradewind.orders.payments.errors import ApproverNotIndependent, PaymentAccountLocked
 from tradewind.orders.payments.model import PaymentRequest
 from tradewind.storage.pool import Database
-from tradewind.storage.transaction import Tx
+from tradewind.storage.transaction import Tx, transaction
 
 
 def is_requester(request: PaymentRequest, account_id: UUID) -> bool:
@@ -19,12 +21,24 @@ def is_requester(request: PaymentRequest, account_id: UUID) -> bool:
     return request.requested_by.id == account_id
 
 
-async def check(tx: Tx, *, owner: UUID, requester: UUID, approver: UUID) -> None:
+async def check_before(db: Database, order: Order, request: PaymentRequest, approver: UUID) -> None:
+    """Raise the error of an approval that is not allowed, before its transaction.
+
+    Only whether the two are independent is looked up: the save relies on the accounts themselves.
+    """
+    requester = request.requested_by.id
+    if requester in await conflicts(db, approver, [requester]):
+        async with transaction(db) as tx:
+            await check(tx, order, request, approver)
+
+
+async def check(tx: Tx, order: Order, request: PaymentRequest, approver: UUID) -> None:
     """Raise the error of an approval that is not allowed, in the transaction that makes it.
 
-    `owner` is the account that the order belongs to. Its lock, and the lock and roles of the
-    approver, cannot change before the transaction ends.
+    The lock of the account that the order belongs to, and the lock and roles of the approver,
+    cannot change before the transaction ends.
     """
+    owner, requester = order.account_id, request.requested_by.id
     accounts = await account_sql.share_accounts(tx, [owner, approver])
     by = accounts.get(approver)
     if by is not None and by.locked_at is not None:
@@ -36,6 +50,11 @@ async def check(tx: Tx, *, owner: UUID, requester: UUID, approver: UUID) -> None
     conflict = (await conflicts(tx, approver, [requester])).get(requester)
     if conflict is not None:
         raise conflict
+
+
+def relied_on(order: Order, approver: UUID) -> SharedAccounts:
+    """The accounts that must not be locked when an approval is saved."""
+    return SharedAccounts(list(dict.fromkeys([order.account_id, approver])), approver)
 
 
 async def conflicts(

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from tradewind import ids
 from tradewind.accounts import sql as account_sql
+from tradewind.accounts.sql import SharedAccounts
 from tradewind.observability.logs import log
 from tradewind.orders import advance, lifecycle, schedule, sql, sql_leases
 from tradewind.orders.advance import Advance, GiveBack
@@ -76,25 +77,33 @@ async def pay(db: Database, connector: Connector, order: Order, lease: Lease) ->
 async def _read_and_commit(db: Database, connector: Connector, order: Order) -> _Prepared:
     """Read the order, and record the intent to debit if all is still as approved.
 
-    The account's lock is read in the same transaction, and cannot change before it commits.
+    The account's lock cannot change before the transaction commits. Mostly the account is not
+    locked and nobody changed the order: then one statement saves it. Otherwise the lock is read,
+    and the order planned again.
     """
     parts = await connector.read_many(order.order_ids)
+    account_id = order.account_id
+    account_locked = False
     sent_before = True
 
+    def plan(latest: Order) -> Advance:
+        nonlocal sent_before
+        sent_before = latest.payment_status is PaymentStatus.PROCESSING
+        planned = advance.by_platform(latest, parts, _PAY)
+        if account_locked or not _may_be_sent(planned.end):
+            return planned
+        return planned.then(decide.payment_sent(planned.end, latest.now), _PAY)
+
+    planned = plan(advance.current(order))
     async with transaction(db) as tx:
-        accounts = await account_sql.share_accounts(tx, [order.account_id])
-        account_locked = accounts[order.account_id].locked_at is not None
-
-        def plan(latest: Order) -> Advance:
-            nonlocal sent_before
-            sent_before = latest.payment_status is PaymentStatus.PROCESSING
-            planned = advance.by_platform(latest, parts, _PAY)
-            if account_locked or not _may_be_sent(planned.end):
-                return planned
-            return planned.then(decide.payment_sent(planned.end, latest.now), _PAY)
-
-        order = await advance.unlocked(tx, order, plan)
-    return _Prepared(order, sent_before, account_locked)
+        saved = None
+        if not planned.changes_nothing:
+            saved = await advance.if_unchanged(tx, planned, SharedAccounts([account_id]))
+        if saved is None:
+            accounts = await account_sql.share_accounts(tx, [account_id])
+            account_locked = accounts[account_id].locked_at is not None
+            saved = await advance.unlocked(tx, order, plan)
+    return _Prepared(saved, sent_before, account_locked)
 
 
 def _may_be_sent(order: Order) -> bool:

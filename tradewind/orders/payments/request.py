@@ -7,15 +7,16 @@ from tradewind.audit.model import Actor
 from tradewind.audit.record import record
 from tradewind.errors import ResourceNotFound
 from tradewind.orders import advance
-from tradewind.orders.get_order import lock_order
-from tradewind.orders.idempotency import Idempotency
+from tradewind.orders.commands import carry_out
+from tradewind.orders.idempotency import CommandIdempotency
 from tradewind.orders.model import Cause, Order
 from tradewind.orders.payments import decide
 from tradewind.orders.payments.model import PaymentRequest
 from tradewind.orders.payments.modes import PayModes
 from tradewind.orders.person import Person
+from tradewind.orders.sql import order_of_account
 from tradewind.storage.pool import Database
-from tradewind.storage.transaction import Tx, transaction
+from tradewind.storage.transaction import Tx
 
 
 async def request_payment(
@@ -25,18 +26,20 @@ async def request_payment(
     order_id: UUID,
     modes: PayModes,
     seen_fen: int | None,
-    idempotency: Idempotency[PaymentRequest],
+    idempotency: CommandIdempotency[PaymentRequest],
     *,
     note: str | None = None,
 ) -> PaymentRequest:
     """Request what the order costs now; somebody else has to approve it."""
-    async with transaction(db) as tx:
-        await idempotency.claim(tx)
-        order = await lock_order(tx, by.id, order_id)
+
+    def act(tx: Tx, order: Order) -> PaymentRequest:
         mode = modes.of(order.platform)
         step = decide.payment_requested(order, ids.new(), by, mode, seen_fen, order.now, note)
         order = advance.to(tx, order, step, Cause("payment_requested", by))
-        return await _record(tx, actor, "payment.requested", order, idempotency)
+        return _record(tx, actor, "payment.requested", order)
+
+    which = order_of_account(by.id, order_id)
+    return await carry_out(db, which, ids.ORDER, idempotency, act)
 
 
 async def withdraw_payment(
@@ -44,20 +47,20 @@ async def withdraw_payment(
     actor: Actor,
     by: Person,
     order_id: UUID,
-    idempotency: Idempotency[PaymentRequest],
+    idempotency: CommandIdempotency[PaymentRequest],
 ) -> PaymentRequest:
     """Withdraw a request that nobody has approved or rejected yet."""
-    async with transaction(db) as tx:
-        await idempotency.claim(tx)
-        order = await lock_order(tx, by.id, order_id)
+
+    def act(tx: Tx, order: Order) -> PaymentRequest:
         step = decide.payment_withdrawn(order, by, order.now)
         order = advance.to(tx, order, step, Cause("payment_withdrawn", by))
-        return await _record(tx, actor, "payment.withdrawn", order, idempotency)
+        return _record(tx, actor, "payment.withdrawn", order)
+
+    which = order_of_account(by.id, order_id)
+    return await carry_out(db, which, ids.ORDER, idempotency, act)
 
 
-async def _record(
-    tx: Tx, actor: Actor, action: str, order: Order, idempotency: Idempotency[PaymentRequest]
-) -> PaymentRequest:
+def _record(tx: Tx, actor: Actor, action: str, order: Order) -> PaymentRequest:
     request = order.payment
     if request is None:
         raise ResourceNotFound(ids.PAYMENT)
@@ -70,5 +73,4 @@ async def _record(
         order=order.reference,
         amount_fen=request.amount_fen,
     )
-    idempotency.store(tx, request)
     return request
