@@ -1,28 +1,32 @@
-"""The HTTP client for marketplaces: libcurl on the event loop, with a deadline and a size limit."""
+"""The HTTP client for marketplaces: kept connections, with a deadline and a size limit."""
 
+import asyncio
+import socket
 import ssl
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from io import BytesIO
+from functools import lru_cache
+from time import perf_counter
+from typing import Final, cast
+from urllib.parse import urlsplit
 
 import certifi
-import pycurl
+from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
-_CONNECT_MS = 3000
-_LARGEST_RESPONSE = 8 * 1024 * 1024
-_IDLE_CONNECTIONS = 64
+from tradewind.egress.connect import tls_context
 
-# libcurl's words for: we never got as far as sending anything.
-_NOT_SENT = frozenset(
-    {
-        pycurl.E_COULDNT_RESOLVE_HOST,
-        pycurl.E_COULDNT_CONNECT,
-        pycurl.E_SSL_CONNECT_ERROR,
-        pycurl.E_PEER_FAILED_VERIFICATION,
-        pycurl.E_URL_MALFORMAT,
-        pycurl.E_UNSUPPORTED_PROTOCOL,
-    }
-)
+_CONNECT_SECONDS: Final = 3.0
+# How long the end of a TLS connection waits for the other side.
+_SHUTDOWN_SECONDS: Final = 1.0
+_LARGEST_RESPONSE: Final = 8 * 1024 * 1024
+# What may come in all: the body, and the heads and chunk sizes around it.
+_LARGEST_REPLY: Final = 2 * _LARGEST_RESPONSE
+_IDLE_CONNECTIONS: Final = 64
+# Marketplaces close idle connections after a minute or so.
+_IDLE_SECONDS: Final = 30.0
+_LENGTHS: Final = frozenset({b"content-length", b"transfer-encoding"})
+_INTERIM: Final = range(100, 200)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,52 +45,249 @@ class CallFailed(Exception):
         self.sent = sent
 
 
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """Where a URL leads, and the first lines of a request to it."""
+
+    origin: str
+    host: str
+    port: int
+    is_secure: bool
+    first_lines: str
+
+
+class _Connection(asyncio.Protocol):
+    """A connection to a marketplace, with one request at a time."""
+
+    def __init__(self) -> None:
+        self.lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.idle_since = 0.0
+        self.may_be_kept = False
+        # Whether anything came for the last request.
+        self.has_begun = False
+        self._transport: asyncio.Transport
+        self._reply: asyncio.Future[Reply] | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return not self.lost.done() and not self._transport.is_closing()
+
+    async def exchange(self, request: bytes) -> Reply:
+        """Send a request and return its whole response, or raise CallFailed."""
+        if not self.is_open:
+            raise CallFailed("The connection was closed at once.", sent=False)
+        self._parser = HttpResponseParser(self)
+        self._body = bytearray()
+        self._received = 0
+        self._is_final = self._has_length = self.may_be_kept = self.has_begun = False
+        self._reply = asyncio.get_running_loop().create_future()
+        self._transport.write(request)
+        try:
+            return await self._reply
+        finally:
+            self._reply = None
+
+    def close(self) -> None:
+        """Close it; what was not sent yet is not sent."""
+        if not self.lost.done():
+            self._transport.abort()
+
+    # What the event loop calls.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if not self.lost.done():
+            self.lost.set_result(None)
+        if self._reply is not None:
+            self._fail(f"The connection was closed: {error or 'by the other side'}.")
+
+    def eof_received(self) -> None:
+        """A body without a length ends with the connection."""
+        if self._reply is not None and self._is_final and not self._has_length:
+            self._end()
+
+    def data_received(self, data: bytes) -> None:
+        if self._reply is None or self._reply.done():
+            self.close()  # nobody asked
+            return
+        self.has_begun = True
+        self._received += len(data)
+        if self._received > _LARGEST_REPLY:
+            self._fail("The response is too large.")
+            return
+        try:
+            self._parser.feed_data(data)
+        except (HttpParserError, HttpParserUpgrade) as error:
+            self._fail(f"The response is no HTTP: {error}.")
+
+    # What the parser calls.
+
+    def on_header(self, name: bytes, _value: bytes) -> None:
+        if name.lower() in _LENGTHS:
+            self._has_length = True
+
+    def on_headers_complete(self) -> None:
+        self._is_final = self._parser.get_status_code() not in _INTERIM
+
+    def on_body(self, chunk: bytes) -> None:
+        self._body += chunk
+        if len(self._body) > _LARGEST_RESPONSE:
+            self._fail("The response is too large.")
+
+    def on_message_complete(self) -> None:
+        if self._is_final:
+            self.may_be_kept = self._parser.should_keep_alive()
+            self._end()
+
+    def _end(self) -> None:
+        if self._reply is not None and not self._reply.done():
+            self._reply.set_result(Reply(self._parser.get_status_code(), bytes(self._body)))
+
+    def _fail(self, reason: str) -> None:
+        if self._reply is not None and not self._reply.done():
+            self._reply.set_exception(CallFailed(reason, sent=True))
+        self.close()
+
+
 class Client:
     """Calls over kept-alive connections. It follows no redirect, uses no proxy and no cookie."""
 
-    def __init__(self) -> None:
-        self._multi = pycurl.AsyncCurlMulti()
-        self._multi.setopt(pycurl.M_MAXCONNECTS, _IDLE_CONNECTIONS)
-        self._authorities = ssl.get_default_verify_paths().cafile or certifi.where()
+    def __init__(self, authorities: str | None = None) -> None:
+        """`authorities` is a file of certificates to trust in place of the system's."""
+        self._tls = tls_context(
+            authorities or ssl.get_default_verify_paths().cafile or certifi.where()
+        )
+        self._idle: dict[str, deque[_Connection]] = {}
+        self._open: set[_Connection] = set()
+        # The address that accepted the last connection to a host: it is tried first.
+        self._last_addresses: dict[str, object] = {}
 
     async def post(
         self, url: str, body: bytes, headers: Sequence[str], *, seconds: float, repeatable: bool
     ) -> Reply:
         """Send a POST, and wait for the whole answer, all within `seconds`.
 
-        libcurl sends a request again by itself when a kept connection turns out to be dead before
-        an answer began. What is not `repeatable` therefore gets a connection of its own.
+        What is not `repeatable` is sent over a new connection. A kept one may have been closed by
+        the other side at this moment; what is repeatable is then sent again over a new one.
         """
-        curl = pycurl.Curl()
-        response = BytesIO()
-
-        def take(chunk: bytes) -> int:
-            """Fewer bytes taken than given ends the transfer."""
-            if response.tell() + len(chunk) > _LARGEST_RESPONSE:
-                return 0
-            return response.write(chunk)
-
-        curl.setopt(pycurl.URL, url)
-        curl.setopt(pycurl.POST, 1)
-        curl.setopt(pycurl.POSTFIELDS, body)
-        curl.setopt(pycurl.HTTPHEADER, [*headers, "Accept-Encoding: identity", "Expect:"])
-        curl.setopt(pycurl.WRITEFUNCTION, take)
-        curl.setopt(pycurl.TIMEOUT_MS, max(1, int(seconds * 1000)))
-        curl.setopt(pycurl.CONNECTTIMEOUT_MS, _CONNECT_MS)
-        curl.setopt(pycurl.FRESH_CONNECT, 0 if repeatable else 1)
-        curl.setopt(pycurl.NOSIGNAL, 1)
-        curl.setopt(pycurl.FOLLOWLOCATION, 0)
-        curl.setopt(pycurl.PROXY, "")
-        curl.setopt(pycurl.CAINFO, self._authorities)
+        target = _read(url)
+        lines = "\r\n".join([*headers, f"Content-Length: {len(body)}\r\n\r\n"])
+        request = (target.first_lines + lines).encode("ascii") + body
+        is_sent = False
         try:
-            await self._multi.perform(curl)
-            return Reply(curl.getinfo(pycurl.RESPONSE_CODE), response.getvalue())
-        except pycurl.error as error:
-            code, message = error.args
-            sent = code not in _NOT_SENT and curl.getinfo(pycurl.REQUEST_SIZE) > 0
-            raise CallFailed(message or f"libcurl error {code}", sent=sent) from None
-        finally:
-            curl.close()
+            async with asyncio.timeout(seconds):
+                if repeatable and (kept := self._take(target.origin)) is not None:
+                    is_sent = True
+                    try:
+                        return await self._exchange(kept, target, request)
+                    except CallFailed:
+                        if kept.has_begun:
+                            raise
+                    is_sent = False
+                connection = await self._connect(target)
+                is_sent = True
+                return await self._exchange(connection, target, request)
+        except TimeoutError:
+            raise CallFailed("No whole answer came in time.", sent=is_sent) from None
 
     async def close(self) -> None:
-        await self._multi.aclose()
+        """Close every connection."""
+        for connection in list(self._open):
+            connection.close()
+        if self._open:
+            await asyncio.wait([connection.lost for connection in self._open])
+
+    def _take(self, origin: str) -> _Connection | None:
+        """The kept connection that was used last, if it is still open."""
+        idle = self._idle.get(origin)
+        now = perf_counter()
+        while idle:
+            connection = idle.pop()
+            if connection.is_open and now - connection.idle_since < _IDLE_SECONDS:
+                return connection
+            connection.close()
+        return None
+
+    async def _exchange(self, connection: _Connection, target: _Target, request: bytes) -> Reply:
+        try:
+            return await connection.exchange(request)
+        finally:
+            if connection.may_be_kept and connection.is_open:
+                connection.idle_since = perf_counter()
+                idle = self._idle.setdefault(target.origin, deque())
+                idle.append(connection)
+                if len(idle) > _IDLE_CONNECTIONS:
+                    idle.popleft().close()
+            else:
+                connection.close()
+
+    async def _connect(self, target: _Target) -> _Connection:
+        """Connect, or raise CallFailed. The addresses of the host are tried in turn."""
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(_CONNECT_SECONDS):
+                opened = await self._open_socket(target.host, target.port)
+                if target.is_secure:
+                    _, connection = await loop.create_connection(
+                        _Connection,
+                        sock=opened,
+                        ssl=self._tls,
+                        server_hostname=target.host,
+                        # Our own limit comes first.
+                        ssl_handshake_timeout=_CONNECT_SECONDS + 1,
+                        ssl_shutdown_timeout=_SHUTDOWN_SECONDS,
+                    )
+                else:
+                    _, connection = await loop.create_connection(_Connection, sock=opened)
+        except (OSError, UnicodeError) as error:
+            reason = str(error) or "not in time"
+            raise CallFailed(f"No connection: {reason}.", sent=False) from None
+        self._open.add(connection)
+        connection.lost.add_done_callback(lambda _: self._open.discard(connection))
+        return connection
+
+    async def _open_socket(self, host: str, port: int) -> socket.socket:
+        loop = asyncio.get_running_loop()
+        deadline = perf_counter() + _CONNECT_SECONDS
+        addresses = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        last = self._last_addresses.get(host)
+        addresses.sort(key=lambda address: address != last)
+        for number, address in enumerate(addresses):
+            family, kind, protocol, _, socket_address = address
+            share = (deadline - perf_counter()) / (len(addresses) - number)
+            opened = socket.socket(family, kind, protocol)
+            try:
+                opened.setblocking(False)
+                async with asyncio.timeout(share):
+                    await loop.sock_connect(opened, socket_address)
+            except BaseException as error:
+                opened.close()
+                if not isinstance(error, OSError) or address is addresses[-1]:
+                    raise
+            else:
+                self._last_addresses[host] = address
+                return opened
+        raise OSError("The host has no address.")
+
+
+@lru_cache(maxsize=1024)
+def _read(url: str) -> _Target:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or parts.hostname is None:
+        raise CallFailed(f"{parts.scheme} is not supported.", sent=False)
+    is_secure = parts.scheme == "https"
+    path = parts.path or "/"
+    query = f"?{parts.query}" if parts.query else ""
+    return _Target(
+        f"{parts.scheme}://{parts.netloc}",
+        parts.hostname,
+        parts.port or (443 if is_secure else 80),
+        is_secure,
+        f"POST {path}{query} HTTP/1.1\r\n"
+        f"Host: {parts.netloc.rpartition('@')[2]}\r\n"
+        "User-Agent: Tradewind\r\n"
+        "Accept: */*\r\n"
+        "Accept-Encoding: identity\r\n",
+    )

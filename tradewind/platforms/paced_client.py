@@ -144,7 +144,7 @@ class PacedClient:
             )
             result = str(reply.status)
         except CallFailed as failure:
-            reason = str(failure)  # libcurl's message names addresses: it is for the log only
+            reason = str(failure)  # it may name addresses: it is for the log only
             repeatable = safe or not failure.sent
             raise self._failure("no_answer", "No response came.", safe=repeatable) from None
         finally:
