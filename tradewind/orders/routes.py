@@ -120,7 +120,7 @@ async def create_order(
     order = await placing.place_order(
         db, platforms, background_tasks, Person.of(caller), wanted, stored
     )
-    return _created(order)
+    return stored.response(order)
 
 
 def _created(order: Order) -> Response:
@@ -209,7 +209,8 @@ async def cancel_order(
     refund instead.
     """
     by, stored = Person.of(caller), StoredResponse(idempotency_key, _cancelled)
-    return _cancelled(await cancel(db, platforms, background_tasks, by, order_id, stored))
+    order = await cancel(db, platforms, background_tasks, by, order_id, stored)
+    return stored.response(order)
 
 
 def _cancelled(order: Order) -> Response:

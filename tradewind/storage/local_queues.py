@@ -18,6 +18,11 @@ class LocalQueues:
     def __init__(self) -> None:
         self._queues: WeakValueDictionary[Hashable, asyncio.Semaphore] = WeakValueDictionary()
 
+    def are_free(self, keys: Collection[Hashable]) -> bool:
+        """Whether `enter` would not wait now."""
+        queues = (self._queues.get(key) for key in keys)
+        return not any(queue is not None and queue.locked() for queue in queues)
+
     async def enter(self, keys: Collection[Hashable]) -> list[asyncio.Semaphore]:
         """Wait for a turn at each of these locks, in this order; return what `leave` needs.
 

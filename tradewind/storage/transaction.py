@@ -11,7 +11,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any, TypeVar
 
 import asyncpg
@@ -111,8 +111,11 @@ class Tx:
         """
         if self._db.is_pooled:
             await self._begin()
-        async with asyncio.timeout(_QUEUE_SECONDS):
-            self._entered += await self._db.local_queues.enter(keys)
+        queues = self._db.local_queues
+        # Mostly nobody is in line, and a time limit would take longer than to enter.
+        limit = nullcontext() if queues.are_free(keys) else asyncio.timeout(_QUEUE_SECONDS)
+        async with limit:
+            self._entered += await queues.enter(keys)
 
     def leave_lines(self) -> None:
         """Let the next transactions have their turn."""

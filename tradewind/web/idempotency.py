@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Generic, Protocol, TypeVar
 from uuid import UUID
@@ -117,7 +117,7 @@ def fingerprint(path: str, body: object) -> bytes:
     return hashlib.sha256(path.encode() + b"\0" + values).digest()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class StoredResponse(Generic[Result]):
     """What a use case stores its result in, so that repeats get the response that shows it.
 
@@ -126,6 +126,16 @@ class StoredResponse(Generic[Result]):
 
     key: IdempotencyKey | None
     show: Callable[[Result], Response]
+    # The result that was shown last, and its response.
+    _last: tuple[Result, Response] | None = field(default=None, init=False)
+
+    def response(self, result: Result) -> Response:
+        """The response that shows a result. What was stored is not shown and encoded again."""
+        if self._last is None or self._last[0] is not result:
+            shown = self.show(result)
+            shown.body = shown.encoded()
+            self._last = result, shown
+        return self._last[1]
 
     async def check(self, db: Database | Tx) -> datetime:
         """Raise what ends a repeat; of a new request, return the database's time."""
@@ -230,7 +240,7 @@ class StoredResponse(Generic[Result]):
         )
 
     def _row(self, result: Result) -> sql.ResponseRow:
-        response = self.show(result)
+        response = self.response(result)
         if self.key is None or response.status is None:
             raise ValueError("A response that is stored has a key, and names its status.")
         return sql.ResponseRow(

@@ -105,9 +105,8 @@ async def request_order_payment(
     amount_fen = body.amount_fen if body else None
     note = body.note_text if body else None
     stored = StoredResponse(idempotency_key, show)
-    return show(
-        await request_payment(db, actor, by, order_id, modes, amount_fen, stored, note=note)
-    )
+    payment = await request_payment(db, actor, by, order_id, modes, amount_fen, stored, note=note)
+    return stored.response(payment)
 
 
 @routes.delete(
@@ -122,7 +121,8 @@ async def withdraw_order_payment(
         return Response(PaymentOut.of(payment), 200)
 
     actor, stored = Actor.of(caller), StoredResponse(idempotency_key, show)
-    return show(await withdraw_payment(db, actor, Person.of(caller), order_id, stored))
+    payment = await withdraw_payment(db, actor, Person.of(caller), order_id, stored)
+    return stored.response(payment)
 
 
 @routes.get("/{id}/payments", scope=Scope.READ)
@@ -176,7 +176,7 @@ async def request_refund(
     refund = await refunding.request_refund(
         db, platforms, background_tasks, actor, by, order_id, body.refund(), stored
     )
-    return show(refund)
+    return stored.response(refund)
 
 
 @routes.get("/{id}/refunds", scope=Scope.READ)
@@ -244,7 +244,8 @@ async def approve_payment(
     actor, by = Actor.of(caller), Person.of(caller)
     amount_fen = body.amount_fen if body else None
     stored = StoredResponse(idempotency_key, _decided)
-    return _decided(await approving.approve(db, actor, by, payment_id, amount_fen, stored))
+    payment = await approving.approve(db, actor, by, payment_id, amount_fen, stored)
+    return stored.response(payment)
 
 
 @approvals.post(
@@ -263,4 +264,5 @@ async def reject_payment(
     """Reject a payment that another person requested, with a reason."""
     actor, by = Actor.of(caller), Person.of(caller)
     stored = StoredResponse(idempotency_key, _decided)
-    return _decided(await approving.reject(db, actor, by, payment_id, body.reason, stored))
+    payment = await approving.reject(db, actor, by, payment_id, body.reason, stored)
+    return stored.response(payment)
