@@ -1,10 +1,10 @@
 """The goods of an order in words: its title, its sellers, and lines of which nothing is known."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from kit.orders import an_order
+from msgspec.structs import replace
 
 from tradewind.dashboard.orders.goods import OrderGoods, line_title
 from tradewind.platforms.model import Goods, Line

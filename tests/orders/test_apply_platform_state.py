@@ -1,12 +1,12 @@
 """What news from the platform makes of an order: each row of the table, and what is refused."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kit.orders import NOW, TOTAL, a_part, a_request, an_order, paid_order
+from msgspec.structs import replace
 
 from tradewind.orders.apply_platform_state import apply_state, merged
 from tradewind.orders.model import Order, OrderStatus

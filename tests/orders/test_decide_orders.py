@@ -1,6 +1,5 @@
 """Decisions about orders: the result of each command, or the error."""
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -19,6 +18,7 @@ from kit.orders import (
     an_order,
     paid_order,
 )
+from msgspec.structs import replace
 
 from tradewind.orders import decide as orders
 from tradewind.orders.errors import InvalidTransition

@@ -1,12 +1,12 @@
 """What counts as a change of an order: its values, not how the API shows them."""
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import msgspec
 import pytest
 from kit.orders import NOW, TOTAL, a_part, a_request, an_order, paid_order
+from msgspec.structs import replace
 
 from tradewind import ids
 from tradewind.orders import advance, timeline, wire

@@ -2,12 +2,13 @@
 
 import random
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from time import monotonic
 from uuid import UUID
 
 import asyncpg
+from msgspec.structs import replace
 
 from tradewind import clock, ids, money
 from tradewind.accounts.sql import SharedAccounts

@@ -1,9 +1,11 @@
 """Applies the state that a marketplace shows to an order: the steps that follow, if any. Pure."""
 
+import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import msgspec
+from msgspec.structs import replace
 
 from tradewind.orders.lifecycle import CANCELLABLE, ENDED, FOLLOWS
 from tradewind.orders.model import Order, OrderStatus
@@ -80,7 +82,8 @@ def _without_goods(part: PlatformOrder) -> PlatformOrder:
     """A part as it is stored: its goods are stored with our own lines."""
     if all(item.goods is None for item in part.items):
         return part
-    return replace(part, items=[replace(item, goods=None) for item in part.items])
+    items = [dataclasses.replace(item, goods=None) for item in part.items]
+    return dataclasses.replace(part, items=items)
 
 
 def merged(
@@ -94,7 +97,7 @@ def merged(
             by_id[part.id] = part
         elif not _older(part, before):
             # An unmapped status keeps the last one that was mapped.
-            after = replace(part, status=part.status or before.status)
+            after = dataclasses.replace(part, status=part.status or before.status)
             is_same = msgspec.json.encode(after) == msgspec.json.encode(before)
             by_id[part.id] = before if is_same else after
     return list(by_id.values())

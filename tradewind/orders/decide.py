@@ -1,9 +1,10 @@
 """The next state of an order after a command or an internal step, or the error. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
+
+from msgspec.structs import replace
 
 from tradewind.orders import lifecycle
 from tradewind.orders.errors import InvalidTransition

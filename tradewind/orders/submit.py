@@ -2,8 +2,9 @@
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
+
+from msgspec.structs import replace
 
 from tradewind import money
 from tradewind.observability.logs import log

@@ -1,7 +1,6 @@
 """Limits of refunds, and a refund that the marketplace rejects later."""
 
 import asyncio
-from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -9,6 +8,7 @@ import pytest
 from kit.orders import NOW, TOTAL, a_part, an_order, paid_order
 from kit.platform import Fake, current, placed
 from kit.system import System
+from msgspec.structs import replace
 
 from tradewind import ids
 from tradewind.audit.model import COMMAND_LINE

@@ -1,9 +1,10 @@
 """The next state of a payment after a command or an internal step, or the error. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
+
+from msgspec.structs import replace
 
 from tradewind.orders.errors import InvalidTransition
 from tradewind.orders.lifecycle import allowed, is_payable

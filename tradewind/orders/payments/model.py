@@ -6,6 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
+from msgspec import Struct
+
 from tradewind.orders.person import Person
 from tradewind.platforms.model import RefundKind, RefundState
 
@@ -58,8 +60,7 @@ class Failure:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class PaymentRequest:
+class PaymentRequest(Struct, frozen=True):
     """A request to pay an order."""
 
     id: UUID
@@ -95,8 +96,7 @@ class NewRefund:
     order_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OrderRefund:
+class OrderRefund(Struct, frozen=True):
     """A refund of an order. `platform_id` is None until the marketplace has given it an id."""
 
     id: UUID
