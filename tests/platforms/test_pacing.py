@@ -12,6 +12,7 @@ from tradewind import ids
 from tradewind.platforms.failures import BudgetUsedUp
 from tradewind.platforms.pacing import Purpose, may_refresh, paced
 from tradewind.storage.pool import Database
+from tradewind.web import limits
 from tradewind.web.limits import Rate
 
 # One call a minute: nothing is earned while a test runs.
@@ -79,6 +80,19 @@ async def test_while_half_of_the_burst_is_free_one_statement_takes_several_calls
         await call(0)
 
     assert await exhaust(db, [Purpose.CHANGE]) == {Purpose.CHANGE: 35}
+
+
+@pytest.mark.parametrize(("burst", "together"), [(40, 4), (160, 10), (100_000, 100)])
+async def test_the_larger_the_burst_the_more_calls_are_taken_together(
+    db: Database, burst: int, together: int
+) -> None:
+    rate = Rate(per_minute=1, burst=burst)
+    call = paced(db, "sandbox", rate, Purpose.CHANGE)
+    for _ in range(2):
+        await call(0)
+
+    _, budget = await limits.take(db, "platform:sandbox", rate)
+    assert burst - budget.remaining == 1 + together + 1
 
 
 async def test_changes_at_once_take_few_calls_that_they_do_not_make(db: Database) -> None:

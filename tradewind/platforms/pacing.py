@@ -16,8 +16,11 @@ from tradewind.web.limits import Budget, Rate
 
 _SECOND = 1_000_000
 # A change is several calls: an order is previewed, created and read. If a second ago at least half
-# of the burst was free, calls of the next second are taken from the budget together.
-_TOGETHER = 4
+# of the burst was free, calls of the next second are taken from the budget together: this share of
+# the burst. Those that are not made are lost.
+_TOGETHER_SHARE = 1 / 16
+_FEWEST_TOGETHER = 4
+_MOST_TOGETHER = 100
 _TOGETHER_SECONDS = 1.0
 
 
@@ -58,7 +61,7 @@ _ACCOUNT_SHARE = 1 / 4
 class _Taken:
     """Calls that were taken from the budget and not made yet."""
 
-    def __init__(self, *, together: bool) -> None:
+    def __init__(self, together: int) -> None:
         self._together = together
         self._is_half_free = False
         self._is_asking = False
@@ -78,12 +81,12 @@ class _Taken:
     @contextmanager
     def asking(self) -> Iterator[int]:
         """How many calls to ask for: several, unless somebody else is asking for several now."""
-        if not self._together or not self._is_half_free or self._is_asking:
+        if not self._is_half_free or self._is_asking:
             yield 1
             return
         self._is_asking = True
         try:
-            yield _TOGETHER
+            yield self._together
         finally:
             self._is_asking = False
 
@@ -100,7 +103,7 @@ def paced(db: Database, platform: str, rate: Rate, purpose: Purpose) -> Pace:
     budgets = [(f"platform:{platform}", Rate(rate.per_minute, burst))]
     if limit.share < 1:
         budgets.insert(0, (f"platform:{platform}:{purpose}", _part(rate, limit.share)))
-    taken = _Taken(together=limit.together)
+    taken = _Taken(_together(rate) if limit.together else 1)
 
     async def wait(seconds: float) -> None:
         deadline = perf_counter() + (seconds if limit.waits else 0)
@@ -132,6 +135,11 @@ async def _take(
         if perf_counter() + pause > deadline:
             raise BudgetUsedUp(platform, retry_after=pause)
         await asyncio.sleep(pause)
+
+
+def _together(rate: Rate) -> int:
+    """How many calls one statement takes."""
+    return min(max(_FEWEST_TOGETHER, int(rate.burst * _TOGETHER_SHARE)), _MOST_TOGETHER)
 
 
 def _part(rate: Rate, share: float) -> Rate:
