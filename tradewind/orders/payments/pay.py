@@ -143,15 +143,18 @@ async def _debit(
 
     A debit that may have been sent is looked up first, by the same operation id, and is sent again
     with it only if the marketplace has nothing of it. A lock of the account that came since the
-    intent was recorded stops every part that is not sent yet. Return the failure, if the
-    marketplace rejected the payment for good and no part of it may still succeed.
+    intent was recorded stops every part that is not sent yet; the intent was recorded right before
+    the first of them, and only if there was no lock. Return the failure, if the marketplace
+    rejected the payment for good and no part of it may still succeed.
     """
     failure: Failure | None = None
+    lock_is_known = not sent_before
     for part in unpaid(order.parts):
         outcome = await _look_up(connector, part, request) if sent_before else None
         if outcome is None:
-            if await account_sql.is_locked(db, order.account_id):
+            if not lock_is_known and await account_sql.is_locked(db, order.account_id):
                 return None
+            lock_is_known = False
             outcome = await _debit_part(connector, part, request)
         if outcome.state is PaymentState.PROCESSING:
             return None
