@@ -194,6 +194,54 @@ async def test_a_kept_connection_that_says_something_unasked_is_not_used(words: 
     assert receiver.connections == 2
 
 
+async def test_a_request_that_is_answered_before_it_was_sent_ends_its_connection() -> None:
+    """What is left of it would be taken for the next request."""
+    answered = asyncio.Event()
+
+    async def answer_early(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 413 Large\r\nContent-Length: 0\r\n\r\n")
+        await answered.wait()
+        writer.close()
+
+    server = await asyncio.start_server(answer_early, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+    async with calling() as client:
+        body = b"x" * 5_000_000
+        reply = await client.post(url, body, [], seconds=5, repeatable=True)
+        assert reply == Reply(413, b"")
+        answered.set()
+        assert await post(client, url) == Reply(413, b"")
+    server.close()
+
+
+@pytest.mark.parametrize("more", [OK, b"HTTP/1.1 200"])
+async def test_a_connection_with_a_second_response_is_not_kept(more: bytes) -> None:
+    async with receiving(answering(OK + more)) as receiver, calling() as client:
+        for _ in range(2):
+            assert await post(client, receiver.url()) == Reply(200, b"ok")
+
+    assert receiver.connections == 2
+
+
+async def test_addresses_are_looked_up_again_after_a_failed_handshake(
+    authority: Certificates,
+) -> None:
+    async with (
+        receiving(answering(OK)) as broken,
+        receiving(answering(OK), tls=authority.serving(HOST)) as receiver,
+        calling(str(authority.bundle)) as client,
+    ):
+        url = f"https://{HOST}/"
+        with resolving("127.0.0.1", port=broken.port):
+            _, sent = await failure(client, url)
+            assert not sent
+        with resolving("127.0.0.1", port=receiver.port):
+            assert await post(client, url, repeatable=False) == Reply(200, b"ok")
+        with resolving("127.0.0.1", port=broken.port):
+            assert await post(client, url, repeatable=False) == Reply(200, b"ok")
+
+
 async def test_a_call_ends_in_time_and_takes_its_connection_along() -> None:
     async with receiving(hanging_after(b"HTTP/1.1 200 OK\r\n")) as receiver, calling() as client:
         assert await failure(client, receiver.url(), seconds=0.2) == (
@@ -234,6 +282,9 @@ async def test_nothing_was_sent_where_nobody_listens(
             mute.url(scheme="https"),
             f"http://{'a' * 64}.example/",
             "ftp://127.0.0.1/",
+            "http://[::1",
+            "http://127.0.0.1:99999/",
+            f"http://127.0.0.1:{port}/ü",
         ):
             _, sent = await failure(client, url)
             assert not sent, url
@@ -243,9 +294,9 @@ async def test_nothing_was_sent_where_nobody_listens(
 def resolving(*addresses: str, port: int) -> Iterator[None]:
     """Every name has these addresses. The event loop also asks for those of an address."""
 
-    async def resolve(host: str, *_: object, **__: object) -> list[object]:
-        chosen = [host] if host in ADDRESSES else addresses
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, port)) for each in chosen]
+    async def resolve(host: str, asked: int, **_: object) -> list[object]:
+        chosen = [(host, asked)] if host in ADDRESSES else [(each, port) for each in addresses]
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", address) for address in chosen]
 
     loop = asyncio.get_running_loop()
     original, loop.getaddrinfo = loop.getaddrinfo, resolve  # type: ignore[assignment,method-assign]

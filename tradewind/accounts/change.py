@@ -26,7 +26,7 @@ async def lock(db: Database, by: Actor, account_id: UUID, reason: str) -> Accoun
 
     Locking a locked account changes only the reason. Orders are still synced and deliveries sent,
     but no payment can be approved, and approved ones wait for the unlock. When this returns, no
-    debit starts any more.
+    intent to debit is recorded any more.
     """
     async with transaction(db) as tx:
         account = await sql.lock_account_permissions(tx, account_id)
@@ -45,7 +45,7 @@ async def unlock(db: Database, keyring: Keyring, by: Actor, account_id: UUID) ->
     that is not locked.
     """
     async with transaction(db) as tx:
-        # Everybody locks orders before accounts.
+        # Whoever waits for both locks orders before accounts.
         await sql.make_payments_due(tx, account_id)
         account = await sql.lock_account_permissions(tx, account_id)
         await login_throttle.reset(tx, keyring, account.email)

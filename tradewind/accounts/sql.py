@@ -81,8 +81,8 @@ async def lock_account(tx: Tx, account_id: UUID) -> Account:
 async def lock_account_permissions(tx: Tx, account_id: UUID) -> Account:
     """The account, locked to change its lock or its roles.
 
-    It waits for every transaction that relies on them (`share_accounts`), and later ones wait for
-    this one: so once a lock is confirmed, no payment of the account begins.
+    It waits for every transaction that relies on them (`share_accounts`, `SharedAccounts`), and
+    later ones wait for this one: so once a lock is confirmed, no payment of the account begins.
     """
     return _account(await tx.fetchrow(f"{_SELECT_ACCOUNT} WHERE id = $1 FOR UPDATE", account_id))
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from time import perf_counter
-from typing import Final, cast
+from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 import certifi
@@ -26,6 +26,9 @@ _IDLE_CONNECTIONS: Final = 64
 # Marketplaces close idle connections after a minute or so.
 _IDLE_SECONDS: Final = 30.0
 _LENGTHS: Final = frozenset({b"content-length", b"transfer-encoding"})
+_LARGEST_KEPT_REQUEST: Final = 64 * 1024
+# How long the addresses of a host are used without another lookup.
+_ADDRESS_SECONDS: Final = 60.0
 _INTERIM: Final = range(100, 200)
 
 
@@ -35,6 +38,10 @@ class Reply:
 
     status: int
     body: bytes
+
+
+# What `getaddrinfo` returns of an address.
+_Address = tuple[int, int, int, str, Any]
 
 
 class CallFailed(Exception):
@@ -80,6 +87,7 @@ class _Connection(asyncio.Protocol):
         self._body = bytearray()
         self._received = 0
         self._is_final = self._has_length = self.may_be_kept = self.has_begun = False
+        self._is_large = len(request) > _LARGEST_KEPT_REQUEST
         self._reply = asyncio.get_running_loop().create_future()
         self._transport.write(request)
         try:
@@ -124,6 +132,12 @@ class _Connection(asyncio.Protocol):
 
     # What the parser calls.
 
+    def on_message_begin(self) -> None:
+        self._has_length = False
+        if self._reply is None or self._reply.done():
+            self.may_be_kept = False
+            self.close()  # a second response to one request
+
     def on_header(self, name: bytes, _value: bytes) -> None:
         if name.lower() in _LENGTHS:
             self._has_length = True
@@ -137,8 +151,10 @@ class _Connection(asyncio.Protocol):
             self._fail("The response is too large.")
 
     def on_message_complete(self) -> None:
-        if self._is_final:
-            self.may_be_kept = self._parser.should_keep_alive()
+        if self._is_final and self._reply is not None and not self._reply.done():
+            # A request that is answered before all of it was sent may still be on its way.
+            is_sent = not self._is_large and not self._transport.get_write_buffer_size()
+            self.may_be_kept = is_sent and self._parser.should_keep_alive()
             self._end()
 
     def _end(self) -> None:
@@ -161,8 +177,9 @@ class Client:
         )
         self._idle: dict[str, deque[_Connection]] = {}
         self._open: set[_Connection] = set()
-        # The address that accepted the last connection to a host: it is tried first.
-        self._last_addresses: dict[str, object] = {}
+        # The addresses of each origin, the one that served the last connection first, and until
+        # when they are used without another lookup.
+        self._addresses: dict[str, tuple[Sequence[_Address], float]] = {}
 
     async def post(
         self, url: str, body: bytes, headers: Sequence[str], *, seconds: float, repeatable: bool
@@ -172,9 +189,12 @@ class Client:
         What is not `repeatable` is sent over a new connection. A kept one may have been closed by
         the other side at this moment; what is repeatable is then sent again over a new one.
         """
-        target = _read(url)
-        lines = "\r\n".join([*headers, f"Content-Length: {len(body)}\r\n\r\n"])
-        request = (target.first_lines + lines).encode("ascii") + body
+        try:
+            target = _read(url)
+            lines = "\r\n".join([*headers, f"Content-Length: {len(body)}\r\n\r\n"])
+            request = (target.first_lines + lines).encode("ascii") + body
+        except ValueError as error:
+            raise CallFailed(f"The request cannot be sent: {error}.", sent=False) from None
         is_sent = False
         try:
             async with asyncio.timeout(seconds):
@@ -185,8 +205,7 @@ class Client:
                     except CallFailed:
                         if kept.has_begun:
                             raise
-                    is_sent = False
-                connection = await self._connect(target)
+                connection = await self._connect(target, is_sent=is_sent)
                 is_sent = True
                 return await self._exchange(connection, target, request)
         except TimeoutError:
@@ -223,53 +242,79 @@ class Client:
             else:
                 connection.close()
 
-    async def _connect(self, target: _Target) -> _Connection:
+    async def _connect(self, target: _Target, *, is_sent: bool) -> _Connection:
         """Connect, or raise CallFailed. The addresses of the host are tried in turn."""
-        loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(_CONNECT_SECONDS):
-                opened = await self._open_socket(target.host, target.port)
-                if target.is_secure:
-                    _, connection = await loop.create_connection(
-                        _Connection,
-                        sock=opened,
-                        ssl=self._tls,
-                        server_hostname=target.host,
-                        # Our own limit comes first.
-                        ssl_handshake_timeout=_CONNECT_SECONDS + 1,
-                        ssl_shutdown_timeout=_SHUTDOWN_SECONDS,
-                    )
-                else:
-                    _, connection = await loop.create_connection(_Connection, sock=opened)
+                addresses = await self._find(target)
+                opened, address = await _open_socket(addresses)
+                connection = await self._secure(opened, target)
         except (OSError, UnicodeError) as error:
+            self._addresses.pop(target.origin, None)
             reason = str(error) or "not in time"
-            raise CallFailed(f"No connection: {reason}.", sent=False) from None
+            raise CallFailed(f"No connection: {reason}.", sent=is_sent) from None
+        if address is not addresses[0]:
+            others = [other for other in addresses if other is not address]
+            self._addresses[target.origin] = [address, *others], self._addresses[target.origin][1]
         self._open.add(connection)
         connection.lost.add_done_callback(lambda _: self._open.discard(connection))
         return connection
 
-    async def _open_socket(self, host: str, port: int) -> socket.socket:
+    async def _find(self, target: _Target) -> Sequence[_Address]:
+        """The addresses of a host."""
+        known, until = self._addresses.get(target.origin, ((), 0.0))
+        if perf_counter() < until:
+            return known
         loop = asyncio.get_running_loop()
-        deadline = perf_counter() + _CONNECT_SECONDS
-        addresses = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        last = self._last_addresses.get(host)
-        addresses.sort(key=lambda address: address != last)
-        for number, address in enumerate(addresses):
-            family, kind, protocol, _, socket_address = address
-            share = (deadline - perf_counter()) / (len(addresses) - number)
+        addresses: list[_Address] = list(
+            await loop.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
+        )
+        addresses.sort(key=lambda address: address not in known[:1])
+        self._addresses[target.origin] = addresses, perf_counter() + _ADDRESS_SECONDS
+        return addresses
+
+    async def _secure(self, opened: socket.socket, target: _Target) -> _Connection:
+        """Let the event loop serve a connection, after the TLS handshake if there is one."""
+        loop = asyncio.get_running_loop()
+        if not target.is_secure:
+            return (await loop.create_connection(_Connection, sock=opened))[1]
+        _, connection = await loop.create_connection(
+            _Connection,
+            sock=opened,
+            ssl=self._tls,
+            server_hostname=target.host,
+            ssl_handshake_timeout=_CONNECT_SECONDS + 1,  # our own limit comes first
+            ssl_shutdown_timeout=_SHUTDOWN_SECONDS,
+        )
+        return connection
+
+
+async def _open_socket(addresses: Sequence[_Address]) -> tuple[socket.socket, _Address]:
+    """Connect to the first address that accepts, and return it; each has its share of the time."""
+    loop = asyncio.get_running_loop()
+    deadline = perf_counter() + _CONNECT_SECONDS
+    problem = OSError("The host has no address.")
+    for number, address in enumerate(addresses):
+        family, kind, protocol, _, socket_address = address
+        share = (deadline - perf_counter()) / (len(addresses) - number)
+        try:
             opened = socket.socket(family, kind, protocol)
-            try:
-                opened.setblocking(False)
-                async with asyncio.timeout(share):
-                    await loop.sock_connect(opened, socket_address)
-            except BaseException as error:
-                opened.close()
-                if not isinstance(error, OSError) or address is addresses[-1]:
-                    raise
-            else:
-                self._last_addresses[host] = address
-                return opened
-        raise OSError("The host has no address.")
+        except OSError as error:  # the system has no such family of addresses
+            problem = error
+            continue
+        try:
+            opened.setblocking(False)
+            async with asyncio.timeout(share):
+                await loop.sock_connect(opened, socket_address)
+        except OSError as error:
+            opened.close()
+            problem = error
+        except BaseException:
+            opened.close()
+            raise
+        else:
+            return opened, address
+    raise problem
 
 
 @lru_cache(maxsize=1024)

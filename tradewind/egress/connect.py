@@ -46,7 +46,7 @@ def open_socket(family: int, kind: int, protocol: int, _address: Address) -> soc
 
 
 def tls_context(authorities: str) -> ssl.SSLContext:
-    """TLS for calls to endpoints: certificates and names are checked, and only HTTP/1.1 offered."""
+    """TLS for all calls: certificates and names are checked, and only HTTP/1.1 offered."""
     context = ssl.create_default_context(cafile=authorities)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])

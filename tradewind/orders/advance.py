@@ -97,7 +97,7 @@ def submit_topic(platform: str) -> str:
 
 
 class OrderChanged(Exception):
-    """An order was not saved, since it or an account is not as it was when it was read."""
+    """An order was not saved: it changed, somebody has locked it, or an account is not right."""
 
 
 def to(
@@ -106,7 +106,7 @@ def to(
     """Bring an order to `step` at the end of the transaction; return what it is then.
 
     An order takes one step in a transaction. If the order is not locked, the transaction may raise
-    OrderChanged at its end; also if one of the accounts that it is `relying` on is locked.
+    OrderChanged at its end; also if an account that it is `relying` on is locked or no approver.
     """
     change = _change(Advance(order, [(step, cause)]), relying=relying)
     tx.before_commit(_save_all, [change])

@@ -30,8 +30,8 @@ async def carry_out(
 
     The order is read without a lock and saved if nobody changed it meanwhile, in two statements. If
     somebody did, it is locked, and everything is done again in one transaction. The first of two
-    requests with the same key may commit while the second waits for the lock: its result is looked
-    up after that.
+    requests with the same key may commit while the second waits for the lock: the result of the
+    first is looked up after that.
     """
     row = await idempotency.check_with(db, which.query, which.args)
     order = existing(None if row is None else rows.read_order(row), kind)

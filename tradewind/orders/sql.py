@@ -170,9 +170,11 @@ def save_orders(
 
     Return the parts of a WITH, and their arguments. The part `saved` returns the ids. Orders whose
     version is another than the known one, or whose `lease` is no longer this one, are left as they
-    are; so are orders that another transaction has locked, since that one may wait behind this one
-    for its turn at the journal. Without a lease, an order that is due already stays so. An id on
-    the marketplace that belongs to another order of ours violates PLATFORM_ORDER_KEY.
+    are; without a lease also those that were synced since: a sync may change what callers cannot
+    see, which makes no new version. So are orders that another transaction has locked, since that
+    one may wait behind this one for its turn at the journal. Without a lease, an order that is due
+    already stays so. An id on the marketplace that belongs to another order of ours violates
+    PLATFORM_ORDER_KEY.
 
     With a lease, the orders are given back: they were synced now, and their next sync is as
     written, or now if a hint came meanwhile. With `only_synced`, only the next sync is put off:
@@ -219,13 +221,17 @@ def save_orders(
                            cancel_requested boolean, dispute boolean, paid_outside boolean,
                            close_reason text, pay_before timestamptz, updated_at timestamptz,
                            version integer, items json, work text, next_sync_at timestamptz,
-                           synced_at timestamptz, known_version integer, known_hints integer)
+                           synced_at timestamptz, known_version integer, known_hints integer,
+                           known_synced_at timestamptz)
         ),
         current AS MATERIALIZED (
             SELECT o.id
               FROM purchase_order AS o
               JOIN new USING (id)
-             WHERE o.version = new.known_version AND ($2::uuid IS NULL OR o.lease = $2) {are_shared}
+             WHERE o.version = new.known_version
+               AND (o.lease = $2::uuid
+                    OR ($2 IS NULL AND o.synced_at IS NOT DISTINCT FROM new.known_synced_at))
+               {are_shared}
              ORDER BY o.id
                FOR UPDATE OF o SKIP LOCKED
         ),
@@ -357,6 +363,7 @@ def _row(write: OrderWrite) -> Mapping[str, object]:
         "synced_at": order.now,
         "known_version": write.before.version,
         "known_hints": order.hints,
+        "known_synced_at": write.before.synced_at,
     }
 
 

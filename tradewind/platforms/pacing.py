@@ -15,9 +15,9 @@ from tradewind.web import limits
 from tradewind.web.limits import Budget, Rate
 
 _SECOND = 1_000_000
-# A change is several calls: an order is previewed, created and read. If a second ago at least half
-# of the burst was free, calls of the next second are taken from the budget together: this share of
-# the burst. Those that are not made are lost.
+# A change is several calls: an order is previewed, created and read. If at least half of the burst
+# was free within the last second, calls of the next second are taken from the budget together: this
+# share of the burst, of what is free above its half. Those that are not made are lost.
 _TOGETHER_SHARE = 1 / 16
 _FEWEST_TOGETHER = 4
 _MOST_TOGETHER = 100
@@ -63,6 +63,7 @@ class _Taken:
 
     def __init__(self, together: int) -> None:
         self._together = together
+        self._next = 1
         self._is_half_free = False
         self._is_asking = False
         self._calls = 0
@@ -86,12 +87,14 @@ class _Taken:
             return
         self._is_asking = True
         try:
-            yield self._together
+            yield self._next
         finally:
             self._is_asking = False
 
     def add(self, calls: int, budget: Budget) -> None:
-        self._is_half_free = budget.remaining * 2 >= budget.rate.burst
+        spare = budget.remaining - budget.rate.burst // 2
+        self._is_half_free = spare >= 0
+        self._next = max(1, min(self._together, spare))
         self._calls += calls
         self._until = perf_counter() + _TOGETHER_SECONDS
 

@@ -84,6 +84,8 @@ class Tx:
         if `only_if` is true, a condition in SQL. If it is the only statement of the transaction, it
         has committed when this returns: another may follow only if it changed nothing.
         """
+        if only_if != "true" and len(self._parts) > _MOST_PARTS:
+            raise RuntimeError("So many parts need several statements, and one condition each.")
         statement, all_args = joined(await self._last_parts(), query, args, only_if)
         if self._begun is not None:
             return await self.fetch(statement, *all_args)

@@ -59,8 +59,8 @@ async def account_fingerprints(
 ) -> dict[UUID, dict[str, str]]:
     """For each account, a text by topic that differs after every change of that topic.
 
-    It also differs when something was created and deleted since. Several orders count because
-    their changes may be committed in another order than that of their times.
+    It also differs when something was created and deleted since. Several orders and audit entries
+    count because they may be committed in another order than that of their times.
     """
     rows = await db.fetch(
         """
@@ -78,11 +78,11 @@ async def account_fingerprints(
                   FROM webhook_subscription w
                   LEFT JOIN subscription_health h ON h.subscription_id = w.id
                  WHERE w.account_id = account.id) AS deliveries,
-               (SELECT a.id
-                  FROM audit a
-                 WHERE a.account_id = account.id
-                 ORDER BY a.id DESC
-                 LIMIT 1)::text AS account
+               ARRAY(SELECT a.id
+                       FROM audit a
+                      WHERE a.account_id = account.id
+                      ORDER BY a.id DESC
+                      LIMIT 10)::text AS account
           FROM unnest($1::uuid[]) AS account (id)
         """,
         accounts,
@@ -92,7 +92,7 @@ async def account_fingerprints(
             "orders": row["orders"],
             "imports": str(row["imports"]),
             "deliveries": row["deliveries"],
-            "account": str(row["account"]),
+            "account": row["account"],
         }
         for row in rows
     }

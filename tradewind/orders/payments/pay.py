@@ -78,8 +78,8 @@ async def _read_and_commit(db: Database, connector: Connector, order: Order) -> 
     """Read the order, and record the intent to debit if all is still as approved.
 
     The account's lock cannot change before the transaction commits. Mostly the account is not
-    locked and nobody changed the order: then one statement saves it. Otherwise the lock is read,
-    and the order planned again.
+    locked and nobody changed the order: then one statement saves it. Otherwise the order is locked,
+    the account's lock read, and the order planned again.
     """
     parts = await connector.read_many(order.order_ids)
     account_id = order.account_id
@@ -95,14 +95,16 @@ async def _read_and_commit(db: Database, connector: Connector, order: Order) -> 
         return planned.then(decide.payment_sent(planned.end, latest.now), _PAY)
 
     planned = plan(advance.current(order))
-    async with transaction(db) as tx:
-        saved = None
-        if not planned.changes_nothing:
+    if not planned.changes_nothing:
+        async with transaction(db) as tx:
             saved = await advance.if_unchanged(tx, planned, SharedAccounts([account_id]))
-        if saved is None:
-            accounts = await account_sql.share_accounts(tx, [account_id])
-            account_locked = accounts[account_id].locked_at is not None
-            saved = await advance.unlocked(tx, order, plan)
+        if saved is not None:
+            return _Prepared(saved, sent_before, account_locked)
+    async with transaction(db) as tx:
+        locked = await sql.lock_order(tx, None, order.id)
+        accounts = await account_sql.share_accounts(tx, [account_id])
+        account_locked = accounts[account_id].locked_at is not None
+        saved = await advance.unlocked(tx, locked or order, plan)
     return _Prepared(saved, sent_before, account_locked)
 
 
@@ -143,18 +145,15 @@ async def _debit(
 
     A debit that may have been sent is looked up first, by the same operation id, and is sent again
     with it only if the marketplace has nothing of it. A lock of the account that came since the
-    intent was recorded stops every part that is not sent yet; the intent was recorded right before
-    the first of them, and only if there was no lock. Return the failure, if the marketplace
-    rejected the payment for good and no part of it may still succeed.
+    intent was recorded stops every part that is not sent yet. Return the failure, if the
+    marketplace rejected the payment for good and no part of it may still succeed.
     """
     failure: Failure | None = None
-    lock_is_known = not sent_before
     for part in unpaid(order.parts):
         outcome = await _look_up(connector, part, request) if sent_before else None
         if outcome is None:
-            if not lock_is_known and await account_sql.is_locked(db, order.account_id):
+            if await account_sql.is_locked(db, order.account_id):
                 return None
-            lock_is_known = False
             outcome = await _debit_part(connector, part, request)
         if outcome.state is PaymentState.PROCESSING:
             return None

@@ -58,22 +58,31 @@ function updateLater() {
   retry = setTimeout(() => { if (!document.hidden) update(); }, 1000 * RETRY_SECONDS);
 }
 
+// The page as it is now; null if there is none, perhaps only for a moment.
+async function fetchPage() {
+  try {
+    const response = await fetch(location.href, { headers: { "X-Tradewind-Live": "1" }, credentials: "same-origin" });
+    if (response.redirected && new URL(response.url).pathname === "/sign-in") { location.reload(); return null; }
+    if (response.status === 429 || response.status >= 500) updateLater();
+    return response.ok ? await response.text() : null;
+  } catch {
+    updateLater();
+    return null;
+  }
+}
+
 async function update() {
   if (fetching) { fetchAgain = true; return; }
   fetching = true;
   clearTimeout(retry);
   try {
-    const response = await fetch(location.href, { headers: { "X-Tradewind-Live": "1" }, credentials: "same-origin" });
-    if (response.redirected && new URL(response.url).pathname === "/sign-in") { location.reload(); return; }
-    if (response.status === 429 || response.status >= 500) updateLater();
-    if (!response.ok) return;
-    const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+    const page = await fetchPage();
+    if (page === null) return;
+    const fresh = new DOMParser().parseFromString(page, "text/html");
     for (const old of document.querySelectorAll("[data-live][id]")) {
       const replacement = fresh.getElementById(old.id);
       if (replacement) swap(old, replacement);
     }
-  } catch {
-    updateLater();
   } finally {
     fetching = false;
     if (fetchAgain) { fetchAgain = false; update(); }

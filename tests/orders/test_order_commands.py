@@ -119,6 +119,22 @@ async def test_an_order_that_changed_since_it_was_read_is_decided_on_again(
     assert await written(db) == (1, 1, 1)
 
 
+async def test_what_a_sync_changed_without_a_new_version_is_not_overwritten(
+    db: Database, buyer: Person, ask: Request
+) -> None:
+    order = await placed(db, a_part("A"), by=buyer)
+    statement = """
+        UPDATE purchase_order
+           SET synced_at = tradewind_now(), platform_status = 'seen by nobody'
+         WHERE id = $1
+        """
+    meanwhile = partial(db.execute, statement, order.id)
+
+    await ask(buyer, order, Interrupted(keyed(buyer.id), meanwhile))
+
+    assert (await current(db, order)).platform_status == "seen by nobody"
+
+
 async def test_nothing_is_written_for_a_command_that_came_too_late(
     db: Database, buyer: Person, ask: Request
 ) -> None:
