@@ -124,15 +124,16 @@ def test_the_theme_is_chosen_in_the_account_menu_and_kept(desk: Visit, system: S
 
     page.locator("details.menu summary").click()
     page.get_by_role("button", name="Dark").click()
+    expect(page.locator("body")).not_to_have_css("background-color", light)
+    page.wait_for_load_state()
     assert desk.path == "/orders"
     dark = page.evaluate(ground)
-    assert dark != light
     page.reload()
     assert page.evaluate(ground) == dark
     assert desk.serious() == []
     page.locator("details.menu summary").click()
     page.get_by_role("button", name="System").click()
-    assert page.evaluate(ground) == light
+    expect(page.locator("body")).to_have_css("background-color", light)
 
 
 def test_a_slash_and_ctrl_k_go_to_the_search(desk: Visit, system: System) -> None:

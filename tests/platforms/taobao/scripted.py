@@ -133,7 +133,7 @@ class Impatient(PacedClient):
         prepare: Callable[[], tuple[bytes, Sequence[str]]],
         *,
         safe: bool,
-        seconds: float = 0.5,
+        seconds: float = 2.0,
     ) -> Reply:
         return await super().post(operation, path, prepare, safe=safe, seconds=seconds)
 
