@@ -140,13 +140,17 @@ def test_a_region_is_swapped_in_place_when_something_changed(desk: Visit, system
     assert desk.page.evaluate("window.untouched"), "the page was loaded anew"
 
 
-def test_payments_wait_for_the_buyer_and_for_the_approver(
-    open_desk: Callable[..., Visit], system: System
-) -> None:
-    # The overview shows the few that are most urgent: other tests must not have left those.
+def reject_payments(system: System) -> None:
+    """The overview shows the few that are most urgent: other tests must not have left those."""
     for pending in system.ok("GET", "/v1/payments?limit=100", by=system.approver)["items"]:
         path = f"/v1/payments/{pending['id']}/reject"
         system.ok("POST", path, by=system.approver, json={"reason": "left by another test"})
+
+
+def test_payments_wait_for_the_buyer_and_for_the_approver(
+    open_desk: Callable[..., Visit], system: System
+) -> None:
+    reject_payments(system)
     order = system.order()
     approver = system.api.person(roles=(Role.APPROVER,))
     desk = open_desk()
@@ -171,6 +175,7 @@ def test_payments_wait_for_the_buyer_and_for_the_approver(
 
 
 def test_an_update_that_failed_is_tried_again(desk: Visit, system: System) -> None:
+    reject_payments(system)
     order = system.order()
     with desk.page.expect_response(lambda response: LIVE_HEADER in response.request.headers):
         desk.sign_in(system.api.person(roles=(Role.APPROVER,)))
