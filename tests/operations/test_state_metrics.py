@@ -16,6 +16,11 @@ from tradewind.operations.model import TaskDelay, WorkerCounts
 from tradewind.storage.pool import Database
 
 PLATFORMS = ["sandbox", "alibaba", "taobao"]
+_ORDERS_READ = """
+    SELECT coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)
+      FROM pg_stat_user_tables
+     WHERE relname = 'purchase_order'
+"""
 
 
 def value(name: str, **labels: str) -> float | None:
@@ -74,6 +79,43 @@ async def test_an_empty_system_has_every_value(db: Database) -> None:
     assert value("payments_expiring") == value("workers") == value("workers_silent") == 0
     for check in ("writable", "writes", "migrations", "partitions"):
         assert value("database_ready", check=check) == 1
+
+
+async def test_open_orders_that_are_not_due_are_not_read(db: Database) -> None:
+    """Every open order has a sync: a system has thousands of them, and a few are due."""
+    account_id = ids.new()
+    await db.execute(
+        "INSERT INTO account (id, email, roles, plan, created_at, updated_at)"
+        " VALUES ($1, 'open@example.com', '{buyer}', 'pro', now(), now())",
+        account_id,
+    )
+    await db.execute(
+        """
+        INSERT INTO purchase_order (id, account_id, platform, items, address, metadata, previewed,
+                                    status, payment_status, platform_payment_status, order_ids,
+                                    paid_fen, refunded_fen, parts, refunds, created_at, updated_at,
+                                    work, next_sync_at)
+        SELECT tradewind_uuid7(), $1, 'sandbox', '[]', '{}', '{}', true, 'pending_payment',
+               'unpaid', 'unpaid', ARRAY[n::text], 0, 0, '[]', '[]', now(), now(),
+               CASE WHEN n <= 3 THEN 'create' ELSE 'sync' END,
+               tradewind_now() + (n - 5) * interval '1 hour'
+          FROM generate_series(1, 2000) AS n
+        """,
+        account_id,
+    )
+    await db.execute("ANALYZE purchase_order")
+    await db.execute("SELECT pg_stat_force_next_flush()")
+    before = await db.fetchval(_ORDERS_READ)
+
+    jobs = {
+        (backlog.platform, backlog.job): (backlog.orders, backlog.overdue_seconds)
+        for backlog in await sql.measure_jobs(db, PLATFORMS, JOBS)
+    }
+    await db.execute("SELECT pg_stat_force_next_flush()")
+
+    assert jobs["sandbox", "create"] == (3, at(4 * 3600))
+    assert jobs["sandbox", "sync"] == (2, at(3600))
+    assert await db.fetchval(_ORDERS_READ) - before < 20
 
 
 async def test_an_authorisation_is_shown_while_there_is_one(db: Database) -> None:
