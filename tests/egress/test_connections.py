@@ -23,10 +23,11 @@ from kit.egress import DEVELOPMENT, Names, Watch, code, sending
 from structlog.testing import capture_logs
 
 from tradewind.egress import failures
-from tradewind.egress.connect import connect, open_socket, tls_context
+from tradewind.egress.connect import connect, open_socket
 from tradewind.egress.connection import EndpointConnection
 from tradewind.egress.result import AttemptResult, Outcome
 from tradewind.egress.sender import Sender
+from tradewind.egress.tls import tls_context
 
 HOOK = "hooks.example.com"
 

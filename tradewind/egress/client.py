@@ -2,7 +2,6 @@
 
 import asyncio
 import socket
-import ssl
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,14 +10,11 @@ from time import perf_counter
 from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
-import certifi
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
-from tradewind.egress.connect import tls_context
+from tradewind.egress.tls import SHUTDOWN_SECONDS, tls_context
 
 _CONNECT_SECONDS: Final = 3.0
-# How long the end of a TLS connection waits for the other side.
-_SHUTDOWN_SECONDS: Final = 1.0
 _LARGEST_RESPONSE: Final = 8 * 1024 * 1024
 # What may come in all: the body, and the heads and chunk sizes around it.
 _LARGEST_REPLY: Final = 2 * _LARGEST_RESPONSE
@@ -172,9 +168,7 @@ class Client:
 
     def __init__(self, authorities: str | None = None) -> None:
         """`authorities` is a file of certificates to trust in place of the system's."""
-        self._tls = tls_context(
-            authorities or ssl.get_default_verify_paths().cafile or certifi.where()
-        )
+        self._tls = tls_context(authorities)
         self._idle: dict[str, deque[_Connection]] = {}
         self._open: set[_Connection] = set()
         # The addresses of each origin, the one that served the last connection first, and until
@@ -284,7 +278,7 @@ class Client:
             ssl=self._tls,
             server_hostname=target.host,
             ssl_handshake_timeout=_CONNECT_SECONDS + 1,  # our own limit comes first
-            ssl_shutdown_timeout=_SHUTDOWN_SECONDS,
+            ssl_shutdown_timeout=SHUTDOWN_SECONDS,
         )
         return connection
 

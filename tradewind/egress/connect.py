@@ -12,11 +12,10 @@ from tradewind.egress.addresses import Address
 from tradewind.egress.connection import EndpointConnection
 from tradewind.egress.failures import SendFailure
 from tradewind.egress.grammar import Target
+from tradewind.egress.tls import SHUTDOWN_SECONDS
 
 OpenSocket = Callable[[int, int, int, Address], socket.socket | None]
 
-# How long the end of a TLS connection waits for the endpoint.
-_SHUTDOWN_SECONDS: Final = 1.0
 _RECEIVE_BUFFER: Final = 16 * 1024
 # Failures after which the next address of the name may be tried.
 _MAY_TRY_NEXT: Final = frozenset(
@@ -43,14 +42,6 @@ class ConnectFailed(Exception):
 def open_socket(family: int, kind: int, protocol: int, _address: Address) -> socket.socket | None:
     """A socket to connect to the address with; None opens none."""
     return socket.socket(family, kind, protocol)
-
-
-def tls_context(authorities: str) -> ssl.SSLContext:
-    """TLS for all calls: certificates and names are checked, and only HTTP/1.1 offered."""
-    context = ssl.create_default_context(cafile=authorities)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.set_alpn_protocols(["http/1.1"])
-    return context
 
 
 async def connect(
@@ -127,5 +118,5 @@ async def _secure(
         # Our own limit comes first. If it comes at an awkward moment, uvloop keeps what it has of
         # the handshake until this one.
         ssl_handshake_timeout=max(0.0, seconds) + 1,
-        ssl_shutdown_timeout=_SHUTDOWN_SECONDS,
+        ssl_shutdown_timeout=SHUTDOWN_SECONDS,
     )

@@ -1,18 +1,16 @@
 """The HTTP client for webhook endpoints: checked addresses, one deadline, small responses."""
 
 import asyncio
-import ssl
 from collections.abc import Callable, Coroutine, Sequence
 from functools import lru_cache
 from time import perf_counter
 from typing import Final
 
-import certifi
 import msgspec
 
 from tradewind.egress import descriptors, failures, guard
 from tradewind.egress.addresses import Address
-from tradewind.egress.connect import ConnectFailed, OpenSocket, connect, open_socket, tls_context
+from tradewind.egress.connect import ConnectFailed, OpenSocket, connect, open_socket
 from tradewind.egress.connection import EndpointConnection
 from tradewind.egress.deadlines import Deadlines
 from tradewind.egress.failures import SendFailure
@@ -21,6 +19,7 @@ from tradewind.egress.guard import AddressBlocked, Lookup, Policy
 from tradewind.egress.idle_connections import IdleConnections
 from tradewind.egress.resolver import LookupFailed
 from tradewind.egress.result import AttemptResult, Outcome, Problem, Timings
+from tradewind.egress.tls import tls_context
 from tradewind.observability.logs import log
 
 SECONDS: Final = 10.0
@@ -210,7 +209,7 @@ class Sender:
         self._lookup = lookup
         self._user_agent = user_agent
         self._route = lru_cache(maxsize=4096)(self._read)
-        self._tls = tls_context(authorities or _authorities())
+        self._tls = tls_context(authorities)
         self._opener = opener
         self._buffer = memoryview(bytearray(_BUFFER_BYTES))
         self._tasks: set[asyncio.Task[None]] = set()
@@ -377,8 +376,3 @@ def _unsent(error: UrlRejected | AddressBlocked | LookupFailed, total: float) ->
     ours = error.reason == descriptors.NONE_LEFT.code
     problem = descriptors.NONE_LEFT if ours else Problem(error.reason, str(error))
     return AttemptResult(Outcome.DNS_ERROR, problem=problem, timings=timings)
-
-
-def _authorities() -> str:
-    """The system's bundle of certificates, else the one that certifi carries."""
-    return ssl.get_default_verify_paths().cafile or certifi.where()
