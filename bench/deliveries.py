@@ -12,7 +12,15 @@ from bench.delivery_queue import BODY, Bench, Cost, Meter, opened
 from bench.endpoints import Endpoints
 from bench.long_queue import drain_long_queue
 from bench.results import Results
-from bench.scenarios import ACROSS, ACROSS_RATE, BAD, FAN_OUT, FAN_OUT_EVENTS, SINGLE_EVENTS
+from bench.scenarios import (
+    ACROSS,
+    ACROSS_RATE,
+    BAD,
+    BURSTS,
+    FAN_OUT,
+    FAN_OUT_EVENTS,
+    SINGLE_EVENTS,
+)
 from tradewind.egress.guard import Policy
 from tradewind.egress.resolver import Resolver
 from tradewind.egress.sender import Sender
@@ -205,7 +213,9 @@ async def _many(bench: Bench, endpoints: Endpoints, results: Results) -> None:
 
 async def _processes(bench: Bench, endpoints: Endpoints, results: Results) -> None:
     """From the journal to the endpoint through real processes, every one of them counted."""
-    results.say("Through real processes: appender, worker, PostgreSQL, endpoint")
+    results.say(
+        f"Through real processes: appender, worker, PostgreSQL, endpoint; middle of {BURSTS} bursts"
+    )
     fan_out = f"{FAN_OUT_EVENTS} events for {FAN_OUT} subscriptions"
     one = await scenarios.burst(bench, endpoints, FAN_OUT_EVENTS, FAN_OUT)
     results.say(f"{fan_out}: {one}")
