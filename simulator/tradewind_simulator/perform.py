@@ -50,7 +50,9 @@ async def perform(
         case Mode.HANG:
             return Response(b"", silence=fault.seconds or _HANG_SECONDS)
         case Mode.LATE:
+            sandbox.world.counters[f"{operation.alias}.waiting"] += 1
             await asyncio.sleep(fault.seconds)
+            sandbox.world.counters[f"{operation.alias}.waiting"] -= 1
         case Mode.HTTP500 | Mode.ERROR | Mode.WRONG_SIGNATURE:
             if fault.after:
                 do(sandbox, dialect_format, operation, call)

@@ -172,6 +172,14 @@ def accelerated_clock(api: Server, market: Market, speed: int) -> Iterator[None]
         market.clock(speed=1)
 
 
+def wait_until_performed(market: Market, operation: str, seconds: float) -> None:
+    """Wait until the platform has performed all calls that it performs late."""
+    until = time.monotonic() + seconds
+    while left := market.state()["counters"].get(f"{operation}.waiting", 0):
+        assert time.monotonic() < until, f"{left} calls of {operation} are not performed"
+        time.sleep(0.25)
+
+
 def wait_until_decided(api: Server, seconds: float, *, but: int = 0) -> float:
     """Wait until no order is undecided, `but` for some, so long at the most; how long it took."""
     began = time.monotonic()

@@ -1,6 +1,7 @@
 """Faults: each happens as requested, as often as requested, and nothing else."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
@@ -222,3 +223,17 @@ def test_calls_are_counted(market: Market) -> None:
     assert counters["create.faults"] == 1
     assert counters["create.done"] == 2
     assert counters["create.refused"] == 1
+
+
+def test_a_call_that_is_performed_late_is_counted_until_then(market: Market) -> None:
+    market.fault("create", "late", seconds=0.5, count=1)
+
+    with ThreadPoolExecutor(1) as pool:
+        late = pool.submit(post, market, "F-13")
+        while not market.state()["counters"].get("create.waiting"):
+            assert not late.done()
+        assert market.state()["counters"].get("create.done", 0) == 0
+        late.result()
+
+    counters = market.state()["counters"]
+    assert (counters["create.waiting"], counters["create.done"]) == (0, 1)
