@@ -346,6 +346,21 @@ async def test_the_addresses_of_a_host_are_tried_in_turn(monkeypatch: pytest.Mon
             assert not sent
 
 
+async def test_a_call_that_fails_meanwhile_does_not_matter(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "_CONNECT_SECONDS", 1.0)
+    async with receiving(answering(OK)) as receiver, calling() as client:
+        with full_queue(receiver.port), resolving(*ADDRESSES, port=receiver.port):
+            reply = asyncio.create_task(post(client, receiver.url(HOST)))
+            await asyncio.sleep(0.05)  # it waits for the second address
+            monkeypatch.setattr(module, "_CONNECT_SECONDS", 0.0)
+            _, sent = await failure(client, receiver.url(HOST))
+            assert not sent
+
+            assert await reply == Reply(200, b"ok")
+
+
 @contextmanager
 def full_queue(port: int) -> Iterator[None]:
     """An address where connections are neither accepted nor refused."""

@@ -249,7 +249,9 @@ class Client:
             raise CallFailed(f"No connection: {reason}.", sent=is_sent) from None
         if address is not addresses[0]:
             others = [other for other in addresses if other is not address]
-            self._addresses[target.origin] = [address, *others], self._addresses[target.origin][1]
+            # Another call may have failed meanwhile and forgotten them: then they are looked up.
+            _, until = self._addresses.get(target.origin, ((), 0.0))
+            self._addresses[target.origin] = [address, *others], until
         self._open.add(connection)
         connection.lost.add_done_callback(lambda _: self._open.discard(connection))
         return connection
