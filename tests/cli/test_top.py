@@ -19,6 +19,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from kit.accounts import insert_account
 from kit.server import SECRET_KEY
 from kit.system import System
 from kit.webhook_endpoint import running_endpoint
@@ -138,12 +139,7 @@ def test_the_most_urgent_webhook_comes_first() -> None:
 
 
 async def test_a_webhook_is_shown_with_the_latency_of_this_hour(db: Database) -> None:
-    hook = ids.new()
-    await db.execute(
-        "INSERT INTO account (id, email, roles, plan, created_at, updated_at)"
-        " VALUES ($1, 'ann@shop.example', '{buyer}', 'pro', now(), now())",
-        hook,
-    )
+    hook = await insert_account(db, email="ann@shop.example")
     await db.execute(
         "INSERT INTO webhook_subscription (id, account_id, url, events, is_active, secret,"
         " created_at, updated_at) VALUES ($1, $1, 'https://a.example', '{order.updated}', true,"

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
+from kit.accounts import insert_account
 
 from tradewind import ids
 from tradewind.dashboard.account.views import user_agent_name
@@ -45,19 +46,9 @@ async def an_hour(db: Database, hook: UUID, ago: int, outcomes: list[int]) -> No
     )
 
 
-async def an_account(db: Database) -> UUID:
-    made = ids.new()
-    await db.execute(
-        "INSERT INTO account (id, email, roles, plan, created_at, updated_at)"
-        " VALUES ($1, $1::uuid || '@example.com', '{buyer}', 'pro', now(), now())",
-        made,
-    )
-    return made
-
-
 @pytest.fixture
 async def account(db: Database) -> UUID:
-    return await an_account(db)
+    return await insert_account(db)
 
 
 async def test_attempts_are_added_up_by_time_and_outcome(db: Database, account: UUID) -> None:
@@ -66,7 +57,7 @@ async def test_attempts_are_added_up_by_time_and_outcome(db: Database, account: 
         await an_hour(db, hook, 0, [5, 1])
         await an_hour(db, hook, 23, [1])
         await an_hour(db, hook, 24, [100])
-    await an_hour(db, await a_hook(db, await an_account(db)), 0, [1000])
+    await an_hour(db, await a_hook(db, await insert_account(db)), 0, [1000])
 
     rows = await queries.count_attempts(db, account, hours=DAY.hours, step=DAY.step)
     result = views.attempt_figures(rows, DAY)

@@ -8,6 +8,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import pytest
+from kit.accounts import insert_account
 
 from tradewind import ids
 from tradewind.dashboard.overview import queries, views
@@ -21,16 +22,6 @@ NOW = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
 LONG_AGO = NOW - timedelta(days=30)
 BERLIN = ZoneInfo("Europe/Berlin")
 _numbers = itertools.count(1)
-
-
-async def an_account(db: Database) -> UUID:
-    account_id = ids.new()
-    await db.execute(
-        "INSERT INTO account (id, email, roles, plan, created_at, updated_at)"
-        " VALUES ($1, $1::uuid || '@example.com', '{buyer}', 'pro', now(), now())",
-        account_id,
-    )
-    return account_id
 
 
 async def an_order(
@@ -98,7 +89,7 @@ async def a_failed_payment(db: Database, account_id: UUID, order_id: UUID, fen: 
 
 @pytest.fixture
 async def account(db: Database) -> UUID:
-    return await an_account(db)
+    return await insert_account(db)
 
 
 async def test_a_failed_payment_needs_its_buyer_until_the_order_is_paid_or_closed(
@@ -110,7 +101,7 @@ async def test_a_failed_payment_needs_its_buyer_until_the_order_is_paid_or_close
     for status, payment_status in (("paid", "paid"), ("closed", "failed")):
         ended = await an_order(db, account, status=status, payment_status=payment_status)
         await a_failed_payment(db, account, ended, 100)
-    other = await an_account(db)
+    other = await insert_account(db)
     foreign = await an_order(db, other, status="pending_payment", payment_status="failed")
     await a_failed_payment(db, other, foreign, 100)
 
@@ -142,7 +133,7 @@ async def test_a_parcel_is_late_when_it_was_shipped_long_ago_and_not_received(
         await an_order(db, account, status=status, created_at=LONG_AGO, parts=[part])
     await an_order(
         db,
-        await an_account(db),
+        await insert_account(db),
         status="shipped",
         created_at=LONG_AGO,
         parts=[a_part("shipped", LONG_AGO)],
@@ -174,7 +165,7 @@ async def test_spend_counts_in_the_week_of_the_order_in_the_viewers_zone(
     )
     await an_order(db, account, paid=0, created_at=monday)
     await an_order(db, account, paid=5, created_at=monday - timedelta(weeks=12))
-    await an_order(db, await an_account(db), paid=7, created_at=monday)
+    await an_order(db, await insert_account(db), paid=7, created_at=monday)
 
     starts = zone.week_starts(NOW, BERLIN, views.WEEKS)
     weekly = await shell_queries.sum_spend(db, [account], starts)
@@ -199,7 +190,7 @@ async def test_open_refunds_are_those_that_have_not_ended(db: Database, account:
     refunds = [{"state": state, "amount_fen": 100, "freight_fen": 7} for state in states]
     await an_order(db, account, refunds=refunds)
     await an_order(db, account)
-    await an_order(db, await an_account(db), refunds=refunds)
+    await an_order(db, await insert_account(db), refunds=refunds)
 
     assert await queries.count_open_refunds(db, account) == queries.OpenRefunds(2, 214)
 

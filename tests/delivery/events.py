@@ -3,6 +3,8 @@
 from datetime import datetime
 from uuid import UUID
 
+from kit.accounts import insert_account
+
 from tradewind import ids
 from tradewind.events import journal
 from tradewind.events.catalogue import Event
@@ -12,12 +14,7 @@ from tradewind.storage.transaction import transaction
 
 async def journalled(db: Database, account: UUID, hook: UUID, count: int = 1) -> datetime:
     """Events of an account that one subscription wants, both made if need be; when they were."""
-    await db.execute(
-        "INSERT INTO account (id, email, roles, plan, created_at, updated_at)"
-        " VALUES ($1, $1::uuid::text || '@test.example', '{buyer}', 'pro', tradewind_now(),"
-        " tradewind_now()) ON CONFLICT DO NOTHING",
-        account,
-    )
+    await insert_account(db, account)
     await db.execute(
         "INSERT INTO webhook_subscription (id, account_id, url, events, is_active, secret,"
         " created_at, updated_at) VALUES ($1, $2, 'http://127.0.0.1:9/', '{order.updated}', true,"

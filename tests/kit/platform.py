@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, cast
 from uuid import UUID
 
+from kit.accounts import insert_account
 from kit.orders import APPROVER
 from tradewind import ids
 from tradewind.orders import advance, sql, sql_leases
@@ -37,10 +38,6 @@ from tradewind.web.response import Response
 UNKEYED: StoredResponse[object] = StoredResponse(None, lambda _: Response())
 ADDRESS = Address("张三", "15251667788", "浙江省", "杭州市", "滨江区", "网商路699号")
 _TRAITS = Traits("sandbox", "Fake", frozenset(Capability), 20, False, 20)
-_ACCOUNT = """
-    INSERT INTO account (id, email, roles, plan, created_at, updated_at)
-    VALUES ($1, $2, ARRAY['buyer'], 'pro', tradewind_now(), tradewind_now())
-"""
 
 
 async def _nothing() -> None:
@@ -124,7 +121,7 @@ class _Only:
 
 async def a_buyer(db: Database) -> Person:
     buyer = Person(ids.new(), "buyer@test.example")
-    await db.execute(_ACCOUNT, buyer.id, f"{buyer.id.hex}@test.example")
+    await insert_account(db, buyer.id)
     return buyer
 
 

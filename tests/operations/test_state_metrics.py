@@ -5,6 +5,7 @@ from math import inf
 from typing import Any
 
 import pytest
+from kit.accounts import insert_account
 from kit.system import System
 from prometheus_client import REGISTRY
 
@@ -83,12 +84,7 @@ async def test_an_empty_system_has_every_value(db: Database) -> None:
 
 async def test_open_orders_that_are_not_due_are_not_read(db: Database) -> None:
     """Every open order has a sync: a system has thousands of them, and a few are due."""
-    account_id = ids.new()
-    await db.execute(
-        "INSERT INTO account (id, email, roles, plan, created_at, updated_at)"
-        " VALUES ($1, 'open@example.com', '{buyer}', 'pro', now(), now())",
-        account_id,
-    )
+    account_id = await insert_account(db)
     await db.execute(
         """
         INSERT INTO purchase_order (id, account_id, platform, items, address, metadata, previewed,
