@@ -125,6 +125,16 @@ async def test_each_subscription_is_claimed_for_by_its_own_part_of_the_index(
     assert await engine_db.fetchval(_BY_TIME) == before
 
 
+_PLANNED = """
+    CREATE FUNCTION planned(statement text) RETURNS json LANGUAGE plpgsql AS $$
+    DECLARE plan json;
+    BEGIN
+        EXECUTE 'EXPLAIN (GENERIC_PLAN, FORMAT JSON) ' || statement INTO plan;
+        RETURN plan;
+    END $$
+"""
+
+
 class Overheard(Database):
     """Has its statements planned by the engine's connections, as they are for all arguments."""
 
@@ -151,16 +161,7 @@ async def test_what_is_recorded_is_found_by_its_id_whatever_is_believed_of_the_q
     db: Database, engine_db: Database
 ) -> None:
     """Statistics made while much was being queued: many pages, and nobody in them."""
-    await db.execute(
-        """
-        CREATE FUNCTION planned(statement text) RETURNS json LANGUAGE plpgsql AS $$
-        DECLARE plan json;
-        BEGIN
-            EXECUTE 'EXPLAIN (GENERIC_PLAN, FORMAT JSON) ' || statement INTO plan;
-            RETURN plan;
-        END $$
-        """
-    )
+    await db.execute(_PLANNED)
     account, hook = ids.new(), ids.new()
     await journalled(db, account, hook)
     async with transaction(db) as tx:
@@ -188,6 +189,28 @@ async def test_what_is_recorded_is_found_by_its_id_whatever_is_believed_of_the_q
     assert set(result) == {"Delete", "Update"}
     assert [node["Node Type"] for node in _nodes(result["Delete"]) if "Join" in str(node)] == []
     assert all("= ANY" in str(node) for node in result.values())
+
+
+@pytest.mark.parametrize("leased", [0, 1, 30, 300])
+async def test_a_claim_does_not_compare_each_row_with_each_other_whatever_is_believed(
+    db: Database, engine_db: Database, leased: int
+) -> None:
+    """Statistics made while none, few or many deliveries were leased."""
+    await db.execute(_PLANNED)
+    hook = ids.new()
+    await journalled(db, ids.new(), hook, 3000)
+    await sql.claim(db, {hook: leased}, lease=timedelta(seconds=20))
+    await db.execute("ANALYZE delivery_queue")
+
+    heard = Overheard(engine_db)
+    await sql.claim(heard, {hook: 1000}, lease=timedelta(seconds=20))
+
+    nodes = [node for plan in heard.plans for node in _nodes(plan["Plan"])]
+    loops = [node for node in nodes if node["Node Type"] == "Nested Loop"]
+    read = [part for loop in loops for part in loop["Plans"]]
+    repeated = {part["Node Type"] for part in read if part["Parent Relationship"] == "Inner"}
+    assert repeated
+    assert "CTE Scan" not in repeated
 
 
 async def test_a_claim_goes_on_where_the_last_one_ended(db: Database) -> None:
