@@ -7,7 +7,6 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any
 from urllib.parse import quote, urlsplit
 
 import httpx
@@ -42,27 +41,6 @@ def exported(system: System, path: str, by: Person | None = None) -> list[dict[s
 def test_columns_have_plain_names() -> None:
     assert all(re.fullmatch(r"[a-z_]+", name) for columns in COLUMNS for name in columns)
     assert all("order" in columns for columns in COLUMNS[:4])
-
-
-def many_orders(system: System, order: Any, count: int) -> None:
-    """Copy a stored order, so that there are more than fit on a page."""
-    columns = [
-        row["attname"]
-        for row in system.api.fetch(
-            """
-            SELECT attname FROM pg_attribute
-             WHERE attrelid = 'purchase_order'::regclass AND attnum > 0 AND NOT attisdropped
-               AND attgenerated = '' AND attname NOT IN ('id', 'external_id')
-            """
-        )
-    ]
-    names = ", ".join(columns)
-    system.api.fetch(
-        f"INSERT INTO purchase_order (id, {names}) SELECT tradewind_uuid7(), {names}"  # noqa: S608 - names that the database gave
-        "   FROM purchase_order, generate_series(1, $2) WHERE id = $1",
-        system.stored(order["id"])["id"],
-        count,
-    )
 
 
 def test_a_row_for_each_line_and_amounts_in_the_first(system: System) -> None:
@@ -115,7 +93,7 @@ def test_filters_are_those_of_the_list(system: System) -> None:
 
 def test_a_list_of_many_pages_is_exported_whole(system: System) -> None:
     order = system.order()
-    many_orders(system, order, 2 * PAGE_ROWS)
+    system.copy_order(order, 2 * PAGE_ROWS)
 
     rows = exported(system, "orders")
 

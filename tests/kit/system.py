@@ -190,6 +190,26 @@ class System:
     def approve(self, payment_id: str) -> Any:
         return self.ok("POST", f"/v1/payments/{payment_id}/approve", by=self.approver)
 
+    def copy_order(self, order: Any, count: int) -> None:
+        """Store copies of an order, which nobody placed."""
+        columns = [
+            row["attname"]
+            for row in self.api.fetch(
+                """
+                SELECT attname FROM pg_attribute
+                 WHERE attrelid = 'purchase_order'::regclass AND attnum > 0 AND NOT attisdropped
+                   AND attgenerated = '' AND attname NOT IN ('id', 'external_id')
+                """
+            )
+        ]
+        names = ", ".join(columns)
+        self.api.fetch(
+            f"INSERT INTO purchase_order (id, {names}) SELECT tradewind_uuid7(), {names}"  # noqa: S608 - names that the database gave
+            "   FROM purchase_order, generate_series(1, $2) WHERE id = $1",
+            self.stored(order["id"])["id"],
+            count,
+        )
+
     def paid(self, product: str = PLAIN, quantity: int = 1, **more: Any) -> Any:
         """A new order that is paid through an approval."""
         order = self.order(product, quantity, **more)

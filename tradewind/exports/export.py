@@ -45,8 +45,9 @@ from tradewind.webhooks.wire import WEBHOOKS
 
 Row = TypeVar("Row")
 
-# Each page is one statement, so that no transaction stays open while a slow client reads.
-PAGE_ROWS = 500
+# Each page is one statement, so that no transaction stays open while a slow client reads. Pages are
+# small, because nothing else happens in this process while one is decoded and written.
+PAGE_ROWS = 10
 
 _event_body = msgspec.json.Decoder(EventBody)
 

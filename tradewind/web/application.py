@@ -127,9 +127,16 @@ class Application:
                 headers.append((b"content-length", b"%d" % len(body)))
         if response.stream is not None:
             took = perf_counter() - started
-            stream = _Counted(response.stream)
+            pieces = response.stream
+            if response.paced:
+                pieces = self._concurrency.paced(pieces)
+            stream = _Counted(pieces)
             try:
-                async with response.held or nullcontext(), aclosing(response.stream):
+                async with (
+                    response.held or nullcontext(),
+                    aclosing(response.stream),
+                    aclosing(pieces),
+                ):
                     streaming = StreamingResponse(
                         stream if request.method != "HEAD" else _no_chunks(), status
                     )

@@ -1,9 +1,10 @@
-"""Limits how many expensive requests of one account run at once, so that it slows no other."""
+"""Limits what expensive requests of one account take of a process, so that it slows no other."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from time import perf_counter
 from uuid import UUID
 
 from tradewind.errors import TooMany
@@ -12,6 +13,8 @@ from tradewind.errors import TooMany
 EXPENSIVE_AT_ONCE = 4
 _WAIT_SECONDS = 5.0
 _RETRY_SECONDS = 1
+# A download rests no longer between two pieces, however slowly they were read.
+_LONGEST_REST_SECONDS = 1.0
 
 
 class TooManyConcurrentRequests(TooMany):
@@ -48,6 +51,7 @@ class ConcurrencyLimit:
         self._limit = limit
         self._wait_seconds = wait_seconds
         self._accounts: dict[UUID, _AccountSlots] = {}
+        self._downloads = 0
 
     @asynccontextmanager
     async def slot(self, account_id: UUID) -> AsyncIterator[None]:
@@ -70,3 +74,24 @@ class ConcurrencyLimit:
             slots.requests -= 1
             if not slots.requests:
                 del self._accounts[account_id]
+
+    async def paced(self, pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+        """The pieces of a long download, with a rest after each.
+
+        All downloads of the process together are made in half of its time at most: the more of
+        them there are, the longer each rests for the time that a piece took.
+        """
+        self._downloads += 1
+        try:
+            while True:
+                began = perf_counter()
+                try:
+                    piece = await anext(pieces)
+                except StopAsyncIteration:
+                    return
+                took = perf_counter() - began
+                yield piece
+                rest = took * (2 * self._downloads - 1)
+                await asyncio.sleep(min(rest, _LONGEST_REST_SECONDS))
+        finally:
+            self._downloads -= 1

@@ -31,4 +31,5 @@ def csv_download(file: Download) -> Response:
         ],
         content_type=f"{CSV}; charset=utf-8; header=present".encode(),
         stream=file.pieces,
+        paced=True,
     )

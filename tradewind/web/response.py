@@ -29,8 +29,9 @@ class Response:
 
     With a `stream` there is no body: its chunks are sent as they come, until it or the client ends.
     If the stream fails, the connection is closed before the end of the response, so that the client
-    can tell. What is `held` for the stream is released after it. Once `abandoned` is set, the
-    stream is cut off, also while it waits for a client that does not read.
+    can tell. A stream that is `paced` leaves time to other requests between its chunks. What is
+    `held` for the stream is released after it. Once `abandoned` is set, the stream is cut off, also
+    while it waits for a client that does not read.
     """
 
     body: Any = None
@@ -38,6 +39,7 @@ class Response:
     headers: Sequence[tuple[bytes, bytes]] = field(default_factory=list)
     content_type: bytes = JSON
     stream: AsyncGenerator[bytes, None] | None = None
+    paced: bool = False
     held: AsyncExitStack | None = None
     abandoned: asyncio.Event | None = None
 
