@@ -1,4 +1,4 @@
-"""The gate's connections: an admission is planned once, and reads no table as a whole."""
+"""The gate's connections: its statements are planned once, and read no table as a whole."""
 
 from collections.abc import AsyncIterator
 
@@ -16,7 +16,7 @@ from tradewind.storage.pool import GATE_SESSION_SETTINGS, Database, GateDatabase
 _PLANS = """
     SELECT sum(custom_plans)::integer
       FROM pg_prepared_statements
-     WHERE statement LIKE '%take_from_budgets%'
+     WHERE statement LIKE '%INTO rate_budget%' OR statement LIKE '%last_used_at = %'
 """
 _READ_WHOLE = """
     SELECT sum(seq_scan)::integer
@@ -33,7 +33,7 @@ async def gate_db(database_url: str) -> AsyncIterator[Database]:
     await database.close()
 
 
-async def test_an_admission_is_planned_once_and_reads_no_table_as_a_whole(
+async def test_an_admission_and_its_mark_are_planned_once_and_read_no_table_as_a_whole(
     db: Database, gate_db: Database, keyring: Keyring
 ) -> None:
     passwords = Passwords()
@@ -56,6 +56,7 @@ async def test_an_admission_is_planned_once_and_reads_no_table_as_a_whole(
             bursts=[1000],
         )
         assert [row.account_id for row in admitted] == [account.id]
+        await sql.mark_used(gate_db, [row.key_id for row in admitted if row.key_id], [])
     await gate_db.execute("SELECT pg_stat_force_next_flush()")
 
     assert await gate_db.fetchval(_PLANS) == 0

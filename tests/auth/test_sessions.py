@@ -6,11 +6,11 @@ from datetime import timedelta
 
 import httpx
 import pytest
+from kit.accounts import insert_account
 from kit.server import Person, Server
 
-from tradewind import ids
 from tradewind.audit.model import COMMAND_LINE
-from tradewind.auth import sessions, sql_sessions
+from tradewind.auth import sessions, sql, sql_sessions
 from tradewind.auth.errors import AccountLocked
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
@@ -136,12 +136,7 @@ def test_an_api_key_has_no_session_to_log_out_of(api: Server) -> None:
 async def test_a_refresh_that_waits_for_a_lock_of_the_account_is_told_of_it(
     db: Database, keyring: Keyring
 ) -> None:
-    account_id = ids.new()
-    await db.execute(
-        "INSERT INTO account (id, email, roles, plan, created_at, updated_at)"
-        " VALUES ($1, 'ann@shop.example', '{buyer}', 'pro', tradewind_now(), tradewind_now())",
-        account_id,
-    )
+    account_id = await insert_account(db)
     async with transaction(db) as tx:
         tokens = await sessions.begin(tx, keyring, account_id, address="127.0.0.1", user_agent="")
 
@@ -159,3 +154,30 @@ async def test_a_refresh_that_waits_for_a_lock_of_the_account_is_told_of_it(
 
     with pytest.raises(AccountLocked):
         await refreshing
+
+
+async def test_a_session_that_a_lock_ended_is_not_to_be_marked_as_used(
+    db: Database, keyring: Keyring
+) -> None:
+    account_id = await insert_account(db)
+    async with transaction(db) as tx:
+        await sessions.begin(tx, keyring, account_id, address="127.0.0.1", user_agent="")
+        await sql_sessions.end_sessions(tx, account_id, "account_locked")
+        await tx.execute(
+            "UPDATE account SET locked_at = tradewind_now(), lock_reason = 'fraud' WHERE id = $1",
+            account_id,
+        )
+        await tx.execute("UPDATE session SET last_used_at = last_used_at - interval '1 hour'")
+
+    [admission] = await sql.admit(
+        db,
+        hashes=[None],
+        sessions=[await db.fetchval("SELECT id FROM session")],
+        addresses=["127.0.0.1"],
+        times=[1],
+        plans=["pro"],
+        steps=[1],
+        bursts=[10],
+    )
+
+    assert (admission.locked, admission.is_first_use) == (True, False)

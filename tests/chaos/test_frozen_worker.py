@@ -182,7 +182,7 @@ def test_frozen_before_the_create_is_sent(own_system: System, stage: Stage) -> N
     waiting = """
         SELECT 1 FROM pg_stat_activity
          WHERE application_name = 'tradewind worker' AND wait_event_type = 'Lock'
-           AND query LIKE '%take_from_budgets%'
+           AND query LIKE '%INTO rate_budget%'
     """
     with no_calls(system):
         frozen = stage.start_worker()

@@ -7,14 +7,12 @@ from kit.server import Server, ServerLauncher
 from kit.system import System
 
 from tradewind.auth.model import Plan
+from tradewind.web.sql import take_from_budgets
 
 FORM = {"content-type": "application/x-www-form-urlencoded", "accept": "text/html"}
 
 # As many pages as fit, and a second's more.
-_SPEND = """
-    SELECT * FROM take_from_budgets(ARRAY[$1], ARRAY[310::bigint], ARRAY[100000::bigint],
-                                    ARRAY[310::bigint])
-"""
+_SPEND = take_from_budgets("SELECT $1::text AS subject, 310 AS asked, 100000 AS step, 310 AS burst")
 
 
 @pytest.mark.parametrize("referer", ["http://[", "http://a.example//["])

@@ -1,10 +1,9 @@
 """The gate: checks API keys, tokens, locks and rate limits of many requests in one statement."""
 
 import asyncio
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeVar
 from uuid import UUID
 
 from tradewind import ids
@@ -26,14 +25,15 @@ from tradewind.web.caller import Caller
 from tradewind.web.limits import Budget, Rate, RateLimited
 from tradewind.web.request import Request, canonical_address
 
-T = TypeVar("T")
-
 _LARGEST_BATCH = 500
 # While this many statements run, requests gather for the next one.
 _STATEMENTS = 2
 _REMEMBERED_TOKENS = 4096
-# How long a request waits for the statement before it and its own, before it gets DatabaseAway.
-_PATIENCE_SECONDS = 2.2
+# How long a request waits for the statements before it and its own, before it gets DatabaseAway.
+_PATIENCE_SECONDS = 3.0
+_MARKING_SECONDS = 1.0
+# After credentials could not be marked as used, none are marked for so long.
+_MARKING_PAUSE_SECONDS = 10.0
 _URGENT_RATE = Rate(30, 30)
 
 
@@ -51,6 +51,8 @@ class _Credentials:
 
 # A request that waits: its admission, and whether its account's budget had room for it.
 _Waiter = asyncio.Future[tuple[Admission, bool] | None]
+# Requests whose credentials are looked up by one statement.
+_Batch = dict[_Credentials, list[_Waiter]]
 
 
 class Authenticator:
@@ -70,6 +72,9 @@ class Authenticator:
         self._waiting: dict[_Credentials, list[_Waiter]] = {}
         self._running: set[asyncio.Task[None]] = set()
         self._scheduled = False
+        # When the last of those who wait came.
+        self._last_came_at = 0.0
+        self._mark_again_at = 0.0
         # A signature stays right; whether the session lives is looked up for every request.
         self._verified = lru_cache(maxsize=_REMEMBERED_TOKENS)(self._verify)
 
@@ -149,39 +154,61 @@ class Authenticator:
     async def _look_up(self, credentials: _Credentials) -> tuple[Admission, bool] | None:
         loop = asyncio.get_running_loop()
         waiter: _Waiter = loop.create_future()
+        self._last_came_at = loop.time()
         self._waiting.setdefault(credentials, []).append(waiter)
         if not self._scheduled and len(self._running) < _STATEMENTS:
             self._scheduled = True
             loop.call_soon(self._start)
-        return await waiter
+        timer = loop.call_later(_PATIENCE_SECONDS, _turn_away, waiter)
+        try:
+            return await waiter
+        finally:
+            timer.cancel()
 
     def _start(self) -> None:
         """Send one statement for all requests that gathered up to this turn of the loop."""
         self._scheduled = False
-        if not self._waiting:
-            return
-        batch = self._waiting
+        batch: _Batch = {}
+        for credentials, waiters in self._waiting.items():
+            # Not for those that have waited too long, or whose clients went away.
+            if left := [waiter for waiter in waiters if not waiter.done()]:
+                batch[credentials] = left
         self._waiting = {}
         for credentials in list(batch)[_LARGEST_BATCH:]:
             self._waiting[credentials] = batch.pop(credentials)
+        if not batch:
+            return
         task = asyncio.create_task(self._run(batch))
         self._running.add(task)
-        task.add_done_callback(self._finished)
+        nobody_waits_at = self._last_came_at + _PATIENCE_SECONDS
+        timer = asyncio.get_running_loop().call_at(nobody_waits_at, self._give_up, task)
+        task.add_done_callback(lambda ended: self._ended(ended, timer))
 
-    def _finished(self, task: asyncio.Task[None]) -> None:
+    def _ended(self, task: asyncio.Task[None], timer: asyncio.TimerHandle) -> None:
+        timer.cancel()
+        if task in self._running:  # else it was given up
+            self._make_room(task)
+
+    def _give_up(self, task: asyncio.Task[None]) -> None:
+        """Cancel a statement that nobody waits for any more."""
+        task.cancel()
+        self._make_room(task)
+
+    def _make_room(self, task: asyncio.Task[None]) -> None:
         self._running.discard(task)
         if self._waiting and not self._scheduled:
             self._start()
 
-    async def _run(self, batch: dict[_Credentials, list[_Waiter]]) -> None:
+    async def _run(self, batch: _Batch) -> None:
         ADMISSION_BATCH.observe(sum(map(len, batch.values())))
         try:
-            admissions = await _in_time(self._fetch(batch))
+            admissions = await self._fetch(batch)
         except BaseException as error:
+            # Nobody else is cancelled because the statement was.
+            failure = error if isinstance(error, Exception) else DatabaseAway()
             for waiters in batch.values():
                 for waiter in waiters:
-                    if not waiter.done():
-                        waiter.set_exception(error)
+                    _fail(waiter, failure)
             if not isinstance(error, Exception):
                 raise
             return
@@ -189,11 +216,12 @@ class Authenticator:
         for credentials, waiters in batch.items():
             admission = admissions.get(credentials)
             for waiter in waiters:
+                if waiter.done():  # what its request took is left to the others
+                    continue
                 result = None
                 if admission is not None:
                     result = admission, credentials.is_recheck or _takes(admission, left)
-                if not waiter.done():
-                    waiter.set_result(result)
+                waiter.set_result(result)
 
     async def _fetch(
         self, batch: Mapping[_Credentials, Sequence[_Waiter]]
@@ -219,7 +247,26 @@ class Authenticator:
             steps=[rate.step for rate in self._plans.values()],
             bursts=[rate.burst for rate in self._plans.values()],
         )
+        await self._mark_used(admissions)
         return {lookups[admission.number - 1][0]: admission for admission in admissions}
+
+    async def _mark_used(self, admissions: Sequence[Admission]) -> None:
+        """Save when keys and sessions were used, at most once a minute for each.
+
+        Nobody is turned away because this failed, and nobody waits for it soon after it did.
+        """
+        loop = asyncio.get_running_loop()
+        used = [row for row in admissions if row.is_first_use and not row.is_refused]
+        if not used or loop.time() < self._mark_again_at:
+            return
+        keys = {row.key_id for row in used if row.key_id is not None}
+        sessions = {row.session_id for row in used if row.session_id is not None}
+        try:
+            async with asyncio.timeout(_MARKING_SECONDS):
+                await sql.mark_used(self._db, sorted(keys), sorted(sessions))
+        except Exception as error:  # noqa: BLE001 - they were admitted, whatever it is
+            self._mark_again_at = loop.time() + _MARKING_PAUSE_SECONDS
+            log.warning("credentials.not_marked_as_used", error=repr(error))
 
     async def _rehash(self, key_id: UUID | None, key: str) -> None:
         made_with, hash_ = key_format.hash_now(self._keyring, key)
@@ -227,15 +274,13 @@ class Authenticator:
         log.info("api_key.rehashed", key=key_id, made_with=made_with)
 
 
-async def _in_time(work: Coroutine[Any, Any, T]) -> T:
-    """The result of `work`, or DatabaseAway when it takes too long; then it is cancelled."""
-    task = asyncio.create_task(work)
-    done, _ = await asyncio.wait({task}, timeout=_PATIENCE_SECONDS)
-    if done:
-        return task.result()
-    task.cancel()
-    task.add_done_callback(lambda late: late.cancelled() or late.exception())  # nobody awaits it
-    raise DatabaseAway
+def _fail(waiter: _Waiter, error: Exception) -> None:
+    if not waiter.done():
+        waiter.set_exception(error)
+
+
+def _turn_away(waiter: _Waiter) -> None:
+    _fail(waiter, DatabaseAway())
 
 
 def _takes(admission: Admission, left: dict[UUID, int]) -> bool:

@@ -12,6 +12,7 @@ from tradewind.auth.api_keys.model import Network
 from tradewind.auth.model import Identity, Plan, Role
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx
+from tradewind.web.sql import take_from_budgets
 
 
 class Admission(NamedTuple):
@@ -19,7 +20,8 @@ class Admission(NamedTuple):
 
     `granted` counts for the account as a whole: of all its requests in this statement, so many fit.
     A key that has `expired`, or is used from `outside` its networks, takes from no budget and is
-    not marked as used: whoever found it cannot use up the account's requests.
+    not marked as used: whoever found it cannot use up the account's requests. `is_first_use` says
+    that key or session was not marked as used within the last minute.
     """
 
     number: int
@@ -41,6 +43,7 @@ class Admission(NamedTuple):
     allowed_cidrs: Sequence[Network] | None
     expired: bool
     outside: bool
+    is_first_use: bool
 
     @property
     def is_refused(self) -> bool:
@@ -54,6 +57,52 @@ class LoginFailures:
     failed_at: Sequence[datetime]
     tried_at: Sequence[datetime]
     locked_until: datetime | None
+
+
+_ASKED_OF_BUDGETS = """
+    SELECT 'account:' || c.account_id AS subject, sum(c.times)::bigint AS asked,
+           plan.step, plan.burst
+      FROM credential c
+      JOIN unnest($4::text[], $5::bigint[], $6::bigint[])
+           AS plan (name, step, burst) ON plan.name = c.plan
+     WHERE NOT (c.expired OR c.outside)
+     GROUP BY c.account_id, plan.step, plan.burst
+"""
+_ADMIT = f"""
+    WITH asked AS (
+        SELECT number, hash, session_id, times, address
+          FROM unnest($1::bytea[], $2::uuid[], $3::bigint[], $7::text[])
+               WITH ORDINALITY AS a (hash, session_id, times, address, number)
+    ), credential AS MATERIALIZED (
+        SELECT asked.number, asked.times, k.id AS key_id, k.key_id AS made_with,
+               s.id AS session_id, a.id AS account_id, a.email, a.name, a.roles, a.plan,
+               a.created_at, a.locked_at IS NOT NULL AS locked,
+               k.scopes, k.expires_at, k.allowed_cidrs,
+               coalesce(k.expires_at <= tradewind_now(), false) AS expired,
+               k.allowed_cidrs IS NOT NULL AND NOT coalesce(
+                   asked.address::inet <<= ANY (k.allowed_cidrs::inet[]), false) AS outside,
+               coalesce(k.last_used_at < tradewind_now() - interval '1 minute', k.id IS NOT NULL)
+               OR coalesce(s.ended_at IS NULL
+                           AND s.last_used_at < tradewind_now() - interval '1 minute', false)
+               AS is_first_use
+          FROM asked
+          LEFT JOIN api_key k ON k.hash = asked.hash AND k.revoked_at IS NULL
+          LEFT JOIN session s ON s.id = asked.session_id AND s.expires_at > tradewind_now()
+          JOIN account a ON a.id = coalesce(k.account_id, s.account_id)
+         WHERE (asked.hash IS NULL OR k.account_id = a.id)
+           AND (asked.session_id IS NULL OR s.account_id = a.id)
+           AND (s.id IS NULL OR s.ended_at IS NULL
+                OR (s.end_reason = 'account_locked' AND a.locked_at IS NOT NULL))
+    ), budget AS (
+        {take_from_budgets(_ASKED_OF_BUDGETS)}
+    )
+    SELECT c.number, c.key_id, c.made_with, c.session_id, c.account_id, c.email, c.name, c.roles,
+           c.plan, c.created_at, c.locked, coalesce(budget.granted, 0), coalesce(budget.debt, 0),
+           tradewind_now() AS now, c.scopes, c.expires_at, c.allowed_cidrs, c.expired, c.outside,
+           c.is_first_use
+      FROM credential c
+      LEFT JOIN budget ON budget.subject = 'account:' || c.account_id
+"""  # noqa: S608 - ours
 
 
 async def admit(
@@ -71,82 +120,41 @@ async def admit(
 
     Element n of the arrays is a key's hash, a session, or both, the address that a key is used
     from, and how many requests carry it. A row names its element by `number`; an element without a
-    row is not valid. A key or session is marked as used at most once a minute, and without waiting
-    for another process that does so.
+    row is not valid.
     """
-    rows = await db.fetch(
+    rows = await db.fetch(_ADMIT, hashes, sessions, times, plans, steps, bursts, addresses)
+    return [Admission(*row) for row in rows]
+
+
+async def mark_used(db: Database, keys: Sequence[UUID], sessions: Sequence[UUID]) -> None:
+    """Save that these were used now, unless another process has just done so or is doing so."""
+    await db.fetch(
         """
-        WITH asked AS (
-            SELECT number, hash, session_id, times, address
-              FROM unnest($1::bytea[], $2::uuid[], $3::bigint[], $7::text[])
-                   WITH ORDINALITY AS a (hash, session_id, times, address, number)
-        ), credential AS MATERIALIZED (
-            SELECT asked.number, asked.times, k.id AS key_id, k.key_id AS made_with,
-                   s.id AS session_id, a.id AS account_id, a.email, a.name, a.roles, a.plan,
-                   a.created_at, a.locked_at IS NOT NULL AS locked,
-                   k.scopes, k.expires_at, k.allowed_cidrs,
-                   coalesce(k.expires_at <= tradewind_now(), false) AS expired,
-                   k.allowed_cidrs IS NOT NULL AND NOT coalesce(
-                       asked.address::inet <<= ANY (k.allowed_cidrs::inet[]), false) AS outside,
-                   coalesce(k.last_used_at < tradewind_now() - interval '1 minute',
-                            k.id IS NOT NULL) AS touch_key,
-                   coalesce(s.last_used_at < tradewind_now() - interval '1 minute',
-                            false) AS touch_session
-              FROM asked
-              LEFT JOIN api_key k ON k.hash = asked.hash AND k.revoked_at IS NULL
-              LEFT JOIN session s ON s.id = asked.session_id AND s.expires_at > tradewind_now()
-              JOIN account a ON a.id = coalesce(k.account_id, s.account_id)
-             WHERE (asked.hash IS NULL OR k.account_id = a.id)
-               AND (asked.session_id IS NULL OR s.account_id = a.id)
-               AND (s.id IS NULL OR s.ended_at IS NULL
-                    OR (s.end_reason = 'account_locked' AND a.locked_at IS NOT NULL))
-        ), spender AS (
-            SELECT c.account_id, sum(c.times)::bigint AS requests, plan.step, plan.burst
-              FROM credential c
-              JOIN unnest($4::text[], $5::bigint[], $6::bigint[])
-                   AS plan (name, step, burst) ON plan.name = c.plan
-             WHERE NOT (c.expired OR c.outside)
-             GROUP BY c.account_id, plan.step, plan.burst
-        ), budget AS MATERIALIZED (
-            SELECT taken.subject, taken.granted, taken.debt
-              FROM (SELECT array_agg('account:' || account_id) AS subjects,
-                           array_agg(requests) AS requests,
-                           array_agg(step) AS steps,
-                           array_agg(burst) AS bursts
-                      FROM spender) s,
-                   take_from_budgets(s.subjects, s.requests, s.steps, s.bursts) taken
-        ), used_key AS (
+        WITH used_key AS (
             UPDATE api_key
                SET last_used_at = tradewind_now()
-             WHERE id = ANY (ARRAY(SELECT k.id FROM api_key k
-                                    WHERE k.id IN (SELECT key_id FROM credential
-                                                    WHERE touch_key AND NOT (expired OR outside))
-                                      FOR NO KEY UPDATE SKIP LOCKED))
-        ), used_session AS (
-            UPDATE session
-               SET last_used_at = tradewind_now()
-             WHERE id = ANY (ARRAY(SELECT s.id FROM session s
-                                    WHERE s.id IN (SELECT session_id FROM credential
-                                                    WHERE touch_session
-                                                      AND NOT (expired OR outside))
-                                      FOR NO KEY UPDATE SKIP LOCKED))
+             WHERE id = ANY (ARRAY(
+                       SELECT id
+                         FROM api_key
+                        WHERE id = ANY ($1::uuid[])
+                          AND revoked_at IS NULL
+                          AND (last_used_at < tradewind_now() - interval '1 minute'
+                               OR last_used_at IS NULL)
+                          FOR NO KEY UPDATE SKIP LOCKED))
         )
-        SELECT c.number, c.key_id, c.made_with, c.session_id, c.account_id, c.email, c.name,
-               c.roles, c.plan, c.created_at, c.locked, coalesce(budget.granted, 0),
-               coalesce(budget.debt, 0), tradewind_now() AS now, c.scopes, c.expires_at,
-               c.allowed_cidrs, c.expired, c.outside
-          FROM credential c
-          LEFT JOIN budget ON budget.subject = 'account:' || c.account_id
+        UPDATE session
+           SET last_used_at = tradewind_now()
+         WHERE id = ANY (ARRAY(
+                   SELECT id
+                     FROM session
+                    WHERE id = ANY ($2::uuid[])
+                      AND ended_at IS NULL
+                      AND last_used_at < tradewind_now() - interval '1 minute'
+                      FOR NO KEY UPDATE SKIP LOCKED))
         """,
-        hashes,
+        keys,
         sessions,
-        times,
-        plans,
-        steps,
-        bursts,
-        addresses,
     )
-    return [Admission(*row) for row in rows]
 
 
 async def find_password_hash(db: Database, email: str) -> tuple[UUID | None, str | None]:

@@ -12,21 +12,46 @@ from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx
 
 
+def take_from_budgets(asks: str) -> str:
+    """Return the statement that takes from several budgets, from each as much as it has.
+
+    `asks` is a query for `subject`, `asked`, `step` and `burst`. Rows are locked in the order of
+    their subjects, so that two processes never deadlock.
+    """
+    spent = "greatest(b.spent_until - excluded.at, 0)"
+    granted = (
+        "greatest(0, least(excluded.asked,"
+        f" (excluded.burst * excluded.step - {spent}) / excluded.step))"
+    )
+    return f"""
+        INSERT INTO rate_budget AS b (subject, spent_until, step, burst, asked, granted, at)
+        SELECT ask.subject,
+               clock.at + least(ask.asked, ask.burst) * ask.step,
+               ask.step, ask.burst, ask.asked, least(ask.asked, ask.burst), clock.at
+          FROM ({asks}) AS ask,
+               (SELECT (extract(epoch FROM tradewind_now()) * 1000000)::bigint AS at) AS clock
+         ORDER BY ask.subject
+        ON CONFLICT (subject) DO UPDATE
+           SET step = excluded.step,
+               burst = excluded.burst,
+               asked = excluded.asked,
+               at = excluded.at,
+               granted = {granted},
+               spent_until = greatest(b.spent_until, excluded.at) + excluded.step * {granted}
+        RETURNING b.subject, b.granted, greatest(b.spent_until - b.at, 0) AS debt
+        """  # noqa: S608 - ours
+
+
+_TAKE = take_from_budgets(
+    "SELECT $1::text AS subject, $4::bigint AS asked, $2::bigint AS step, $3::bigint AS burst"
+)
+
+
 async def take(
     db: Database, subject: str, *, step: int, burst: int, number: int = 1
 ) -> tuple[int, int]:
     """Take up to `number` requests from a budget: how many, and the debt afterwards."""
-    row = await db.fetchrow(
-        """
-        SELECT granted, debt
-          FROM take_from_budgets(
-                   ARRAY[$1], ARRAY[$4::bigint], ARRAY[$2::bigint], ARRAY[$3::bigint])
-        """,
-        subject,
-        step,
-        burst,
-        number,
-    )
+    row = await db.fetchrow(_TAKE, subject, step, burst, number)
     return (0, 0) if row is None else (row["granted"], row["debt"])
 
 
