@@ -104,18 +104,28 @@ async def share_accounts(tx: Tx, account_ids: Sequence[UUID]) -> Mapping[UUID, A
 class SharedAccounts:
     """`share_accounts` as a query: it returns the accounts that are not locked.
 
-    `approver` is one of the `ids`, and is left out also if it is no approver.
+    `approver` is one of the `ids`, and is left out also if it is no approver. With a `window`, so
+    is an approver whom somebody gave access or power within it: that one may depend on a requester.
     """
 
     ids: Sequence[UUID]
     approver: UUID | None = None
+    window: timedelta | None = None
+
+    @property
+    def args(self) -> Sequence[object]:
+        return [*self.ids, *([] if self.window is None else [self.window])]
 
     def query(self, after: int) -> str:
-        """The query; its arguments are the `ids`, and come `after` so many others."""
+        """The query; its arguments come `after` so many others."""
         numbered = {account_id: f"${after + n}" for n, account_id in enumerate(self.ids, 1)}
         approves = ""
         if self.approver is not None:
             approves = f"AND (id <> {numbered[self.approver]} OR 'approver' = ANY (roles))"
+            if self.window is not None:
+                since = f"tradewind_now() - ${after + len(self.args)}::interval"
+                granted = f"account_id = {numbered[self.approver]} AND granted_at > {since}"
+                approves += f" AND NOT EXISTS (SELECT FROM account_grant WHERE {granted})"
         return f"""
             SELECT id
               FROM account

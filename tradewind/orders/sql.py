@@ -206,7 +206,7 @@ def save_orders(
     shared, are_shared = "", ""
     for number, accounts in enumerate(relying):
         shared += f"shared_{number} AS MATERIALIZED ({accounts.query(len(args))}), "
-        args += accounts.ids
+        args += accounts.args
         are_shared += f" AND (SELECT count(*) FROM shared_{number}) = {len(accounts.ids)}"  # noqa: S608 - ours
     update = f"""
         {shared}

@@ -107,21 +107,20 @@ async def _decide(
 ) -> OrderPayment:
     approves = command is Trigger.APPROVE
     cause = "payment_approved" if approves else "payment_rejected"
+    checked = False
 
     async def check(db: Database | Tx, order: Order) -> None:
         request = order.payment
         if request is None or request.id != payment_id:
             raise await _already_ended(db, payment_id, order, by, command)
         step(order)  # its errors come first
-        if not approves:
-            return
-        if isinstance(db, Tx):
+        if approves and isinstance(db, Tx):
+            nonlocal checked
             await four_eyes.check(db, order, request, by.id)
-        else:
-            await four_eyes.check_before(db, order, request, by.id)
+            checked = True
 
     def act(tx: Tx, order: Order) -> OrderPayment:
-        relying = four_eyes.relied_on(order, by.id) if approves else None
+        relying = four_eyes.relied_on(order, by.id, checked=checked) if approves else None
         order = advance.to(tx, order, step(order), Cause(cause, by), relying)
         request = order.payment
         if request is None:
