@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 from tradewind.errors import TradewindError
 from tradewind.observability.logs import log
@@ -28,28 +29,35 @@ async def repeat(
     """
     pause = _FIRST_PAUSE
     failures = LOOP_FAILURES.labels(name)
-    while not stop.is_set():
-        wake.clear()
-        try:
-            busy = await step()
-        except Exception as error:  # noqa: BLE001 - the loop continues after any error
-            failures.inc()
-            expected = isinstance(error, TradewindError)
-            (log.warning if expected else log.exception)(
-                "loop.failed", loop=name, error=str(error), pause=pause
-            )
-            await _first_of(stop, None, pause * random.uniform(1, 1.5))  # noqa: S311 - a jitter
-            pause = min(2 * pause, _LONGEST_PAUSE)
-            continue
-        pause = _FIRST_PAUSE
-        if not busy:
-            await _first_of(stop, wake, idle)
-
-
-async def _first_of(stop: asyncio.Event, wake: asyncio.Event | None, seconds: float) -> None:
-    waits = [asyncio.ensure_future(event.wait()) for event in (stop, wake) if event is not None]
+    stopping = asyncio.create_task(_wake_at_the_stop(stop, wake))
     try:
-        await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        while not stop.is_set():
+            wake.clear()
+            try:
+                busy = await step()
+            except Exception as error:  # noqa: BLE001 - the loop continues after any error
+                failures.inc()
+                expected = isinstance(error, TradewindError)
+                (log.warning if expected else log.exception)(
+                    "loop.failed", loop=name, error=str(error), pause=pause
+                )
+                await _wait(stop, pause * random.uniform(1, 1.5))  # noqa: S311 - a jitter
+                pause = min(2 * pause, _LONGEST_PAUSE)
+                continue
+            pause = _FIRST_PAUSE
+            if not busy:
+                await _wait(wake, idle)
     finally:
-        for wait in waits:
-            wait.cancel()
+        stopping.cancel()
+
+
+async def _wake_at_the_stop(stop: asyncio.Event, wake: asyncio.Event) -> None:
+    """End the rest of a loop that is stopped: to wait for both events would take two tasks."""
+    await stop.wait()
+    wake.set()
+
+
+async def _wait(event: asyncio.Event, seconds: float) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()

@@ -69,13 +69,15 @@ def _append_parts(
     parts = f"""
         appended AS (
             SELECT appended.*,
-                   count(*) OVER (PARTITION BY account_id) AS count,
-                   row_number() OVER (PARTITION BY account_id ORDER BY ordinal DESC) - 1 AS from_end
+                   count(*) OVER of_account AS count,
+                   row_number() OVER of_account - 1 AS from_end
               FROM unnest((SELECT {p[0]}::uuid[]), {p[1]}::uuid[], {p[2]}::uuid[], {p[3]}::text[],
                           {p[4]}::timestamptz[], {p[5]}::bytea[])
                    WITH ORDINALITY
                    AS appended (id, account_id, purchase_order_id, type, created_at, body, ordinal)
               {only}
+            WINDOW of_account AS (PARTITION BY account_id ORDER BY ordinal DESC
+                                  ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
         ),
         head AS (
             INSERT INTO journal_head AS head (account_id, last_number, last_event_id)

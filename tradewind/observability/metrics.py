@@ -38,12 +38,12 @@ TASK_FAILURES = Counter(
     "tradewind_scheduled_task_failures", "Scheduled tasks that failed.", ["task"]
 )
 
-PLATFORM_CALLS = Counter(
+_PLATFORM_CALLS = Counter(
     "tradewind_platform_calls",
     "Calls to marketplaces by operation and result.",
     ["platform", "operation", "result"],
 )
-PLATFORM_SECONDS = Histogram(
+_PLATFORM_SECONDS = Histogram(
     "tradewind_platform_call_seconds",
     "Time that calls to marketplaces took.",
     ["platform", "operation"],
@@ -53,8 +53,19 @@ PLATFORM_SECONDS = Histogram(
 
 def request_observer(route: str, status: int) -> Observe:
     """A function that counts one response of `route` with `status`; it is called per request."""
-    count = _REQUESTS.labels(route, str(status)).inc
-    time = _REQUEST_SECONDS.labels(route).observe
+    return _observer(_REQUESTS.labels(route, str(status)), _REQUEST_SECONDS.labels(route))
+
+
+def platform_call_observer(platform: str, operation: str, result: str) -> Observe:
+    """The same for one call to a marketplace that had this result."""
+    return _observer(
+        _PLATFORM_CALLS.labels(platform, operation, result),
+        _PLATFORM_SECONDS.labels(platform, operation),
+    )
+
+
+def _observer(counter: Counter, histogram: Histogram) -> Observe:
+    count, time = counter.inc, histogram.observe
 
     def observe(seconds: float) -> None:
         count()

@@ -27,15 +27,19 @@ class GoodsReading:
         self._connector = connector
         self._started_at = monotonic()
         self._known: dict[str, Product] = {}
-        unknown = dict.fromkeys(line.product_id for line in lines if line.goods is None)
-        is_able = Capability.DETAIL in connector.traits.capabilities
-        self._product_ids = list(unknown)[:_MOST_PRODUCTS] if is_able else []
-        self._task = asyncio.create_task(self._read())
+        self._task: asyncio.Task[None] | None = None
+        if Capability.DETAIL in connector.traits.capabilities:
+            unknown = dict.fromkeys(line.product_id for line in lines if line.goods is None)
+            product_ids = list(unknown)[:_MOST_PRODUCTS]
+            self._known = products.recall(connector.traits.platform, product_ids)
+            missing = [id_ for id_ in product_ids if id_ not in self._known]
+            if missing:
+                self._task = asyncio.create_task(self._read(missing))
 
     async def wait(self, *, grace: float, until: float) -> None:
         """Wait `grace` seconds more, but not past `until` seconds after the start."""
         left = self._started_at + until - monotonic()
-        if not self._task.done() and left > 0:
+        if self._task is not None and not self._task.done() and left > 0:
             await asyncio.wait({self._task}, timeout=min(grace, left))
 
     def fill(self, lines: Sequence[Line]) -> Sequence[Line]:
@@ -52,11 +56,11 @@ class GoodsReading:
             for line in lines
         ]
 
-    async def _read(self) -> None:
+    async def _read(self, product_ids: Sequence[str]) -> None:
         try:
             async with asyncio.timeout(_READ_SECONDS):
                 await self._products.read_many(
-                    self._connector, self._product_ids, self._known.__setitem__
+                    self._connector, product_ids, self._known.__setitem__
                 )
         except Exception as error:  # noqa: BLE001 - an order is placed without its goods, too
             platform = self._connector.traits.platform

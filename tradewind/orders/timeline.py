@@ -4,9 +4,9 @@ The descriptions are stored. They have the names and formats of the API, but do 
 field that the API adds or shows in another way makes no change.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from operator import attrgetter
+from typing import Any
 
 from tradewind import clock, ids, money
 from tradewind.orders.model import Order
@@ -14,10 +14,6 @@ from tradewind.orders.payments.model import Failure, OrderRefund, PaymentRequest
 from tradewind.orders.person import Person
 from tradewind.orders.shipments import pieces_per_parcel
 from tradewind.platforms.model import Goods, Line, PlatformOrder
-
-
-def _amount(name: str) -> Callable[[Order], object]:
-    return lambda order: money.show_or_none(getattr(order, name))
 
 
 def _part(part: PlatformOrder) -> object:
@@ -114,33 +110,34 @@ def _failure(failure: Failure | None) -> object:
     return failure and asdict(failure)
 
 
-_FIELDS: Mapping[str, Callable[[Order], object]] = {
-    "order_id": attrgetter("order_id"),
-    "status": attrgetter("status"),
-    "payment_status": attrgetter("payment_status"),
-    "platform_payment_status": attrgetter("platform_payment_status"),
-    "total_amount_cny": _amount("total_fen"),
-    "goods_amount_cny": _amount("goods_fen"),
-    "freight_cny": _amount("freight_fen"),
-    "discount_cny": _amount("discount_fen"),
-    "paid_amount_cny": _amount("paid_fen"),
-    "refunded_amount_cny": _amount("refunded_fen"),
-    "platform_orders": lambda order: [_part(part) for part in order.parts],
-    "shipments": lambda order: [parcel for part in order.parts for parcel in _parcels(part)],
-    "refunds": lambda order: [_refund(refund) for refund in order.refunds],
-    "payment": lambda order: _payment(order.open_payment),
-    "platform_status": attrgetter("platform_status"),
-    "failure": lambda order: _failure(order.failure),
-    "cancel_requested": attrgetter("cancel_requested"),
-    "dispute": attrgetter("dispute"),
-    "paid_outside": attrgetter("paid_outside"),
-    "close_reason": attrgetter("close_reason"),
-    "pay_before": lambda order: clock.show_or_none(order.pay_before),
-}
-# Goods become known once. No other step describes them.
-_GOODS: Mapping[str, Callable[[Order], object]] = {
-    "items": lambda order: [_item(line) for line in order.lines],
-}
+def _same(value: object) -> object:
+    return value
+
+
+# The fields of an order that are described: the attribute of each, and how it is described.
+_FIELDS: Sequence[tuple[str, str, Callable[[Any], object]]] = (
+    ("order_id", "order_id", _same),
+    ("status", "status", _same),
+    ("payment_status", "payment_status", _same),
+    ("platform_payment_status", "platform_payment_status", _same),
+    ("total_amount_cny", "total_fen", money.show_or_none),
+    ("goods_amount_cny", "goods_fen", money.show_or_none),
+    ("freight_cny", "freight_fen", money.show_or_none),
+    ("discount_cny", "discount_fen", money.show_or_none),
+    ("paid_amount_cny", "paid_fen", money.show_or_none),
+    ("refunded_amount_cny", "refunded_fen", money.show_or_none),
+    ("platform_orders", "parts", lambda parts: [_part(part) for part in parts]),
+    ("shipments", "parts", lambda parts: [each for part in parts for each in _parcels(part)]),
+    ("refunds", "refunds", lambda refunds: [_refund(refund) for refund in refunds]),
+    ("payment", "open_payment", _payment),
+    ("platform_status", "platform_status", _same),
+    ("failure", "failure", _failure),
+    ("cancel_requested", "cancel_requested", _same),
+    ("dispute", "dispute", _same),
+    ("paid_outside", "paid_outside", _same),
+    ("close_reason", "close_reason", _same),
+    ("pay_before", "pay_before", clock.show_or_none),
+)
 
 
 def changes(before: Order, after: Order) -> Mapping[str, Mapping[str, object]]:
@@ -148,9 +145,21 @@ def changes(before: Order, after: Order) -> Mapping[str, Mapping[str, object]]:
 
     The times of syncs make no change, and neither does what only follows from other values.
     """
-    goods = {} if before.lines is after.lines else _GOODS
-    return {
-        name: {"from": old, "to": new}
-        for name, describe in {**_FIELDS, **goods}.items()
-        if (old := describe(before)) != (new := describe(after))
-    }
+    changed = {}
+    for name, attribute, describe in _FIELDS:
+        old, new = getattr(before, attribute), getattr(after, attribute)
+        # Most are the same, and need no description. Equal payments may name other user agents.
+        if old is new or (old == new and describe is not _payment):
+            continue
+        old, new = describe(old), describe(new)
+        if old != new:
+            changed[name] = {"from": old, "to": new}
+    if before.lines is not after.lines:  # goods become known once, and lines are equal without them
+        old, new = _items(before.lines), _items(after.lines)
+        if old != new:
+            changed["items"] = {"from": old, "to": new}
+    return changed
+
+
+def _items(lines: Sequence[Line]) -> object:
+    return [_item(line) for line in lines]

@@ -9,9 +9,9 @@ from typing import TypeVar
 from urllib.parse import quote_plus, urlencode
 
 from tradewind.egress.client import CallFailed, Client, Reply
-from tradewind.observability import tracing
+from tradewind.observability import metrics, tracing
 from tradewind.observability.logs import log
-from tradewind.observability.metrics import PLATFORM_CALLS, PLATFORM_SECONDS
+from tradewind.observability.metrics import Observe
 from tradewind.platforms.failures import (
     BudgetUsedUp,
     PlatformFailure,
@@ -27,6 +27,8 @@ _SAFE_ATTEMPTS = 3
 _FIRST_PAUSE = 0.2
 _SERVER_ERROR = 500
 _LONG_VALUE = 16_384
+# How a call ended that got no response.
+_FAILED = "failed"
 
 FORM = ("Content-Type: application/x-www-form-urlencoded; charset=UTF-8",)
 
@@ -76,11 +78,16 @@ class PacedClient:
         self.base_url = base_url
         self._client = client
         self._pace = pace
-        self._counted: set[str] = set()
+        self._observers: dict[tuple[str, str], Observe] = {}
 
-    async def call(self, api: Api, prepare: Prepare, read: Callable[[bytes], T]) -> T:
-        """Call an operation and read its response; an unreadable one is a failure of the call."""
-        reply = await self.post(api.operation, api.path, prepare, safe=api.safe)
+    async def call(
+        self, api: Api, prepare: Prepare, read: Callable[[bytes], T], *, path: str = ""
+    ) -> T:
+        """Call an operation and read its response; an unreadable one is a failure of the call.
+
+        `path` is where the operation is, if more belongs to it than its own path.
+        """
+        reply = await self.post(api.operation, path or api.path, prepare, safe=api.safe)
         try:
             return read(reply.body)
         except UnreadableResponse as error:
@@ -128,11 +135,9 @@ class PacedClient:
         if started >= deadline:  # a process that was suspended sends nothing after its deadline
             raise self._failure("no_time", "The deadline passed before the call.")
         body, headers = prepare()
-        result = "failed"
-        if operation not in self._counted:
-            self._counted.add(operation)
-            # Shown with 0 from the first call on: then the first failure is an increase.
-            PLATFORM_CALLS.labels(self.platform, operation, result)
+        result = _FAILED
+        # Shown with 0 from the first call on: then the first failure is an increase.
+        self._observer(operation, _FAILED)
         reason = None
         try:
             reply = await self._client.post(
@@ -149,8 +154,7 @@ class PacedClient:
             raise self._failure("no_answer", "No response came.", safe=repeatable) from None
         finally:
             took = perf_counter() - started
-            PLATFORM_CALLS.labels(self.platform, operation, result).inc()
-            PLATFORM_SECONDS.labels(self.platform, operation).observe(took)
+            self._observer(operation, result)(took)
             log.info(
                 "platform.called",
                 platform=self.platform,
@@ -162,6 +166,13 @@ class PacedClient:
         if reply.status >= _SERVER_ERROR:
             raise self._failure(f"http_{reply.status}", "The server failed.", safe=safe)
         return reply
+
+    def _observer(self, operation: str, result: str) -> Observe:
+        observe = self._observers.get((operation, result))
+        if observe is None:
+            observe = metrics.platform_call_observer(self.platform, operation, result)
+            self._observers[operation, result] = observe
+        return observe
 
     def _failure(self, code: str, message: str, *, safe: bool = True) -> PlatformFailure:
         if safe:

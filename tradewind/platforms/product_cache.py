@@ -44,24 +44,22 @@ class ProductCache:
         self._keep((platform, product_id), kept, age=0)
         await sql.store_product(self._db, platform, product_id, msgspec.json.encode(kept))
 
+    def recall(self, platform: str, product_ids: Sequence[str]) -> dict[str, Product]:
+        """Those of the products that this process has in its memory."""
+        oldest = monotonic() - LIFETIME.total_seconds()
+        kept = {id_: self._products.get((platform, id_)) for id_ in product_ids}
+        return {id_: entry[0] for id_, entry in kept.items() if entry and entry[1] > oldest}
+
     async def read_many(
         self, connector: Connector, product_ids: Sequence[str], add: Callable[[str, Product], None]
     ) -> None:
-        """Call `add` with each product as soon as it is known.
+        """Call `add` with each product that is not in memory as soon as it is known.
 
         Products that are not in the cache are read from the marketplace, a few at a time. Those
         that it fails to show are left out.
         """
         platform = connector.traits.platform
-        missing = []
-        for product_id in dict.fromkeys(product_ids):
-            product = self._recall((platform, product_id))
-            if product is None:
-                missing.append(product_id)
-            else:
-                add(product_id, product)
-        if not missing:
-            return
+        missing = list(product_ids)
         for product_id, product in (await self._find(platform, missing)).items():
             missing.remove(product_id)
             add(product_id, product)
@@ -103,10 +101,6 @@ class ProductCache:
             return None
         await self.store(platform, product_id, product)
         return product
-
-    def _recall(self, key: _Key) -> Product | None:
-        product, read_at = self._products.get(key, (None, 0.0))
-        return product if monotonic() - read_at < LIFETIME.total_seconds() else None
 
     def _keep(self, key: _Key, product: Product, age: float) -> None:
         self._products[key] = (product, monotonic() - age)

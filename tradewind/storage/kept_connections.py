@@ -34,7 +34,7 @@ class KeptConnections:
         """A connection, and when it came from the pool, which `give_back` has to know."""
         while self._kept:
             connection, since = self._kept.pop()
-            if _is_usable(connection):
+            if not _is_closed(connection):
                 return connection, since
             await self._pool.release(connection)
         self._waiting += 1
@@ -49,7 +49,7 @@ class KeptConnections:
     ) -> None:
         """Keep a connection, or give it back to the pool, which resets what is not clean."""
         oldest = max(perf_counter() - _KEPT_SECONDS, self._expired_at)
-        if not is_clean or self._waiting or since <= oldest or not _is_usable(connection):
+        if not is_clean or self._waiting or since <= oldest or _is_in_transaction(connection):
             await self._pool.release(connection)
             return
         self._kept.append((connection, since))
@@ -96,8 +96,16 @@ class KeptConnections:
             await self._pool.release(connection)
 
 
-def _is_usable(connection: PoolConnectionProxy) -> bool:
+def _is_closed(connection: PoolConnectionProxy) -> bool:
     try:
-        return not connection.is_closed() and not connection.is_in_transaction()
-    except asyncpg.InterfaceError:  # it was closed, and the pool has taken it back
-        return False
+        return connection.is_closed()
+    except asyncpg.InterfaceError:  # the pool has taken it back
+        return True
+
+
+def _is_in_transaction(connection: PoolConnectionProxy) -> bool:
+    """Whether a transaction was left open, or the connection was closed."""
+    try:
+        return connection.is_in_transaction()
+    except asyncpg.InterfaceError:
+        return True

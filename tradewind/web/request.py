@@ -3,11 +3,12 @@
 import asyncio
 import re
 from collections.abc import Sequence
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import TYPE_CHECKING
 
+from starlette.requests import ClientDisconnect
 from starlette.requests import Request as StarletteRequest
 from starlette.types import Receive, Scope
 
@@ -84,12 +85,13 @@ class Request(StarletteRequest):
 
     def single_header(self, name: str) -> str | None:
         """A header that has only one meaning; different values of it are DuplicateHeader."""
-        if name.encode() not in self._sent:
+        sent = name.encode()
+        if sent not in self._sent:
             return None
-        values = self.headers.getlist(name)
-        if len(set(values)) > 1:
+        values: set[bytes] = {value for key, value in self.scope["headers"] if key == sent}
+        if len(values) > 1:
             raise DuplicateHeader(name)
-        return values[0]
+        return values.pop().decode("latin-1")
 
     @property
     def has_encoded_slash(self) -> bool:
@@ -118,12 +120,19 @@ class Request(StarletteRequest):
         """
         if self.declared_length > limit:
             return None
+        if self._stream_consumed:
+            raise RuntimeError("The body was read before.")
         body = bytearray()
-        async with aclosing(self.stream()) as chunks:
-            async for chunk in chunks:
-                body += chunk
-                if len(body) > limit:
-                    return None
+        # As Starlette's `stream` does it, without a generator.
+        while not self._stream_consumed:
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                self._is_disconnected = True
+                raise ClientDisconnect
+            body += message.get("body", b"")
+            self._stream_consumed = not message.get("more_body", False)
+            if len(body) > limit:
+                return None
         return bytes(body)
 
     async def discard_body(

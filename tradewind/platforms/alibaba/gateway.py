@@ -1,9 +1,7 @@
 """Signed calls to the gateway of 1688."""
 
-import hashlib
 import hmac
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
@@ -20,8 +18,7 @@ SIGNATURE = "_aop_signature"
 def sign_request(secret: str, path: str, params: Mapping[str, str]) -> str:
     """Sign a request; `path` runs from `param2` to the app key, values are not URL-encoded."""
     concatenated = "".join(name + params[name] for name in sorted(params) if name != SIGNATURE)
-    signature = hmac.new(secret.encode(), (path + concatenated).encode(), hashlib.sha1)
-    return signature.hexdigest().upper()
+    return hmac.digest(secret.encode(), (path + concatenated).encode(), "sha1").hex().upper()
 
 
 def sign_notice(secret: str, params: Mapping[str, str]) -> str:
@@ -93,10 +90,12 @@ class AlibabaGateway:
             form[SIGNATURE] = sign_request(access.app_secret, path, form)
             return encode_form(form), FORM
 
-        return await send(self._client, replace(api, path=path), prepare, read)
+        return await send(self._client, api, path, prepare, read)
 
 
-async def send(client: PacedClient, api: Api, prepare: Prepare, read: Callable[[Json], T]) -> T:
+async def send(
+    client: PacedClient, api: Api, path: str, prepare: Prepare, read: Callable[[Json], T]
+) -> T:
     """Send a request and read its response; an error of the gateway is a failure."""
 
     def read_body(body: bytes) -> T:
@@ -106,4 +105,4 @@ async def send(client: PacedClient, api: Api, prepare: Prepare, read: Callable[[
             raise errors.gateway_failure(client.platform, error, safe=api.safe)
         return read(response)
 
-    return await client.call(replace(api, path=f"/openapi/{api.path}"), prepare, read_body)
+    return await client.call(api, prepare, read_body, path=f"/openapi/{path}")

@@ -77,7 +77,7 @@ class AlibabaOAuth:
             return tokens(response, current=form.get("refresh_token"), now=self._now())
 
         api = Api("token", f"http/1/system.oauth2/getToken/{form['client_id']}", safe=safe)
-        return await send(client, api, lambda: (urlencode(form).encode(), FORM), read)
+        return await send(client, api, api.path, lambda: (urlencode(form).encode(), FORM), read)
 
 
 def tokens(response: values.Json, *, current: str | None, now: float) -> OAuthTokens:

@@ -20,19 +20,22 @@ _EPOCH_DIGITS = 13
 _OFFSET_LENGTH = 5
 
 
+def _no_number(name: str) -> None:
+    raise ValueError(name)
+
+
+_DECODER = json.JSONDecoder(parse_float=Decimal, parse_constant=_no_number)
+
+
 def decode(body: bytes) -> dict[str, object]:
     """Decode a JSON object; fractions become decimals, so that no amount is ever a float."""
     try:
-        value = json.loads(sanitize(body), parse_float=Decimal, parse_constant=_no_number)
+        value = _DECODER.decode(sanitize(body).decode(json.detect_encoding(body), "surrogatepass"))
     except (ValueError, ArithmeticError, RecursionError):
         raise UnreadableResponse("The response is not JSON.") from None
     if not isinstance(value, dict):
         raise UnreadableResponse("The response is not a JSON object.")
     return value
-
-
-def _no_number(name: str) -> None:
-    raise ValueError(name)
 
 
 def encode(value: object) -> str:
