@@ -201,6 +201,8 @@ def test_the_performance_page_is_read_everywhere_and_updates_by_itself(
 
     expect(desk.page.get_by_role("row").filter(has_text="PID").first).to_contain_text("Running")
     expect(desk.page.get_by_role("row").filter(has_text="Order to payment")).to_contain_text("s")
+    published = desk.page.get_by_role("row").filter(has_text="Commit to arrival, published")
+    expect(published).to_contain_text("one webhook, 60 events a second")
     for scheme, width in (("light", 1280), ("dark", 390)):
         desk.look(scheme, width)
         assert desk.serious() == [], (scheme, width)

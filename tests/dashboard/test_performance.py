@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.growth.deliveries import FLOW_RATE
 from tradewind import ids
 from tradewind.dashboard.performance import queries, views
 from tradewind.dashboard.performance.published import PublishedFigures, published_figures
@@ -257,6 +258,14 @@ def test_published_figures_are_those_of_the_longest_journal(tmp_path: Path) -> N
         (tmp_path / name).write_text(text)
         assert published_figures(tmp_path / name) is None
     assert published_figures(tmp_path / "missing.json") is None
+
+
+def test_the_published_latency_has_the_name_and_the_conditions_of_what_was_measured() -> None:
+    name, meaning = views.PUBLISHED_LATENCY
+
+    assert "arrival" in name
+    assert "answer" not in name
+    assert f"one webhook, {FLOW_RATE} events a second" in meaning
 
 
 @pytest.fixture

@@ -4,7 +4,13 @@ from tradewind.auth.model import Operator
 from tradewind.dashboard.guides.library import Guides
 from tradewind.dashboard.performance.published import published_figures
 from tradewind.dashboard.performance.reader import PerformanceReader
-from tradewind.dashboard.performance.views import latency, performance_view, rate, size
+from tradewind.dashboard.performance.views import (
+    PUBLISHED_LATENCY,
+    latency,
+    performance_view,
+    rate,
+    size,
+)
 from tradewind.dashboard.shell.render import PageRoutes, TemplatePage
 
 routes = PageRoutes("/performance")
@@ -24,6 +30,7 @@ async def show_performance(
         read=read,
         view=performance_view(read),
         published=published_figures(),
+        published_latency=PUBLISHED_LATENCY,
         published_url=guides.url(_PUBLISHED),
         latency=latency,
         rate=rate,
