@@ -11,7 +11,7 @@ MAKEFLAGS += --no-print-directory
 # The tests start hundreds of processes, and each would compile the program again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run test soak chaos chaos-faults cluster cluster-chaos restore-drill upgrade-drill check blocks format map bench compare growth screenshots client lock clean
+.PHONY: help setup run test soak chaos chaos-faults cluster cluster-chaos restore-drill upgrade-drill check blocks format map bench compare profile growth screenshots client lock clean
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -83,7 +83,10 @@ bench: setup ## Measure; prints ratios that were taken in one run, and saves the
 	@$(VENV_PYTHON) -m bench $(if $(JSON),--json $(JSON))
 
 compare: setup ## Measure this program and the commit WITH=COMMIT turn by turn (TURNS=9, ONLY="order fan-out")
-	@$(VENV_PYTHON) -m bench.compare $(or $(WITH),HEAD) $(if $(TURNS),--turns $(TURNS)) $(if $(ONLY),--only $(ONLY))
+	@$(VENV_PYTHON) -m bench.compare $(or $(WITH),HEAD) $(if $(TURNS),--turns $(TURNS)) $(if $(ONLY),--only $(ONLY)) $(if $(JSON),--json $(JSON))
+
+profile: setup ## Sample where the CPU goes, now and at the commit WITH=COMMIT (TURNS=5, ONLY="fan-out order")
+	@$(VENV_PYTHON) -m bench.cpu_profile $(if $(WITH),--with $(WITH)) $(if $(TURNS),--turns $(TURNS)) $(if $(ONLY),--only $(ONLY))
 
 growth: setup ## Measure how cost grows; writes docs/explanation/performance.md (SIZES=small: briefly)
 	@$(VENV_PYTHON) -m bench.growth $(if $(SIZES),--sizes $(SIZES))

@@ -10,11 +10,8 @@ import uvloop
 
 from bench import deliveries, journal, marketplaces, me, orders, saved_results
 from bench.results import Results
-from tools.machine import this_machine
+from tools.machine import TakenTime, this_machine
 from tradewind.storage import embedded
-
-# The folders whose last commit is the commit of a run.
-PROGRAM = ("tradewind", "simulator", "bench")
 
 
 async def run(results: Results) -> None:
@@ -37,9 +34,13 @@ def main() -> int:
     )
     options = parser.parse_args()
     results = Results()
+    taken = TakenTime()
     asyncio.run(run(results))
+    print(f"\nOthers took {taken.share():.0%} of the machine's time meanwhile.")
     if options.json:
-        saved_results.save(options.json, this_machine(PROGRAM), results.rows)
+        saved_results.save(
+            options.json, this_machine(saved_results.PROGRAM), taken.share(), results.rows
+        )
         print(f"\nWrote {options.json} and the table in {saved_results.page_of(options.json)}.")
     return 0 if results.held else 1
 

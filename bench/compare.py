@@ -22,12 +22,14 @@ from statistics import median
 
 import uvloop
 
-from bench import orders, scenarios
+from bench import orders, saved_comparison, scenarios
 from bench.delivery_queue import Bench, opened
 from bench.endpoints import Endpoints
+from bench.saved_comparison import Compared
+from bench.saved_results import PROGRAM
 from bench.scenarios import FAN_OUT, FAN_OUT_EVENTS, SINGLE_EVENTS
 from bench.servers import THIS_PROGRAM, Program
-from tools.machine import ROOT
+from tools.machine import ROOT, this_machine
 from tradewind.observability import logs
 from tradewind.runtime.wiring import tune_garbage_collection
 from tradewind.storage import embedded
@@ -94,7 +96,8 @@ async def _order(side: Side) -> AsyncIterator[Measure]:
 
         async def measure() -> Figures:
             cpu = await asyncio.to_thread(pay)
-            return {"ms of CPU": 1000 * sum(cpu.values())}
+            parts = {f"ms of it in {name}": 1000 * part for name, part in cpu.items()}
+            return {"ms of CPU": 1000 * sum(cpu.values()), **parts}
 
         yield measure
 
@@ -131,29 +134,25 @@ def checked_out(commit: str, folder: Path, root: Path = ROOT) -> Program:
     return Program(tree)
 
 
-def lines(name: str, before: Sequence[Figures], now: Sequence[Figures]) -> Sequence[str]:
+def compared(name: str, before: Sequence[Figures], now: Sequence[Figures]) -> Sequence[Compared]:
     """The medians of each figure, and of the ratios of each turn, with the lowest and highest."""
     rows = []
     for what in now[0]:
         ratios = [new[what] / old[what] for old, new in zip(before, now, strict=True)]
         old, new = (median(figures[what] for figures in turns) for turns in (before, now))
-        rows.append(
-            f"{f'{name}: {what}':65} {_figure(old)} {_figure(new)}   {median(ratios):.2f}"
-            f" ({min(ratios):.2f} to {max(ratios):.2f})"
-        )
+        whole = f"{name}: {what}"
+        rows.append(Compared(whole, len(now), old, new, median(ratios), min(ratios), max(ratios)))
     return rows
 
 
-def _figure(value: float) -> str:
-    return f"{value:10,.0f}" if value >= 1000 else f"{value:10.3g}"  # noqa: PLR2004
-
-
-async def compare(before: Program, names: Sequence[str], turns: int) -> None:
-    """Print a line for each figure as soon as its turns are over."""
+async def compare(before: Program, names: Sequence[str], turns: int) -> Sequence[Compared]:
+    """Compare each figure; print its line as soon as its turns are over."""
     print(f"{'':65} {'before':>10} {'now':>10}   now / before (lowest to highest)")
+    rows: list[Compared] = []
     async with AsyncExitStack() as stack:
         sides = [
-            await stack.enter_async_context(_side(program)) for program in (before, THIS_PROGRAM)
+            await stack.enter_async_context(opened_side(program))
+            for program in (before, THIS_PROGRAM)
         ]
         for name in names:
             title, scenario = SCENARIOS[name]
@@ -164,11 +163,14 @@ async def compare(before: Program, names: Sequence[str], turns: int) -> None:
                     # Each is first in every second turn.
                     for figures, measure in both if turn % 2 else reversed(both):
                         figures.append(await measure())
-            print("\n".join(lines(title, *measured)), flush=True)
+            figures_of_both = compared(title, *measured)
+            rows += figures_of_both
+            print("\n".join(row.line for row in figures_of_both), flush=True)
+    return rows
 
 
 @asynccontextmanager
-async def _side(program: Program) -> AsyncIterator[Side]:
+async def opened_side(program: Program) -> AsyncIterator[Side]:
     """A program on a new database. Tables and accounts are made by the program itself."""
     async with AsyncExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="tradewind-compare-"))
@@ -205,11 +207,19 @@ def main() -> int:
     parser.add_argument("commit", help="the commit to compare with")
     parser.add_argument("--turns", type=int, default=_TURNS, help="how often each is measured")
     parser.add_argument("--only", nargs="+", choices=SCENARIOS, default=list(SCENARIOS))
+    parser.add_argument(
+        "--json",
+        type=Path,
+        help="a file for the figures; performance.md beside it gets their table",
+    )
     options = parser.parse_args()
     logs.configure("json", "error")
     tune_garbage_collection()
     before = checked_out(options.commit, ROOT / "build/compare")
-    uvloop.run(compare(before, options.only, options.turns))
+    rows = uvloop.run(compare(before, options.only, options.turns))
+    if options.json:
+        saved_comparison.save(options.json, this_machine(PROGRAM), options.commit, rows)
+        print(f"\nWrote {options.json} and the table on the page beside it.")
     return 0
 
 

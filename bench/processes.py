@@ -31,11 +31,12 @@ class Spent:
     def cpu(self) -> float:
         return self.appender + self.worker + self.database
 
-    def __str__(self) -> str:
+    @property
+    def parts(self) -> str:
+        """The CPU of each, as people read it."""
         return (
-            f"{self.rate:,.0f} deliveries/s, {self.cpu:.2f} s of CPU for 1,000 "
-            f"({self.appender:.2f} appender, {self.worker:.2f} worker, "
-            f"{self.database:.2f} PostgreSQL)"
+            f"{self.appender:.3f} appender, {self.worker:.3f} worker, "
+            f"{self.database:.3f} PostgreSQL"
         )
 
 

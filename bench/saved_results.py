@@ -10,8 +10,9 @@ from tools.machine import Machine
 from tools.page_parts import table, with_part
 
 COMMAND = "make bench JSON=docs/explanation/bench.json"
+# The folders whose last commit is the commit of a run.
+PROGRAM = ("tradewind", "simulator", "bench")
 _PART = "bench"
-_HELD = {True: "holds", False: "MISSED", None: ""}
 _HUNDRED = 100
 
 
@@ -20,19 +21,21 @@ def page_of(file: Path) -> Path:
     return file.with_name("performance.md")
 
 
-def save(file: Path, machine: Machine, rows: Sequence[ResultRow]) -> None:
-    text = to_json(machine, rows)
+def save(file: Path, machine: Machine, taken: float, rows: Sequence[ResultRow]) -> None:
+    """Save a run; `taken` is the share of the machine's time that others took meanwhile."""
+    text = to_json(machine, taken, rows)
     file.write_text(text, encoding="utf-8")
     page = page_of(file)
     if page.exists():
         page.write_text(with_results(page.read_text("utf-8"), text), encoding="utf-8")
 
 
-def to_json(machine: Machine, rows: Sequence[ResultRow]) -> str:
+def to_json(machine: Machine, taken: float, rows: Sequence[ResultRow]) -> str:
     saved = {
         "machine": asdict(machine),
         "command": COMMAND,
-        "rows": [{**asdict(row), "held": row.held} for row in rows],
+        "taken_by_others": round(taken, 3),
+        "rows": [{**asdict(row), "held": row.held, "reached": row.reached} for row in rows],
     }
     return json.dumps(saved, indent=2, ensure_ascii=False) + "\n"
 
@@ -42,20 +45,23 @@ def with_results(page: str, saved: str) -> str:
     run = json.loads(saved)
     said = Machine(**run["machine"]).sentence(run["command"])
     rows = [_row(item) for item in run["rows"]]
+    if (taken := run.get("taken_by_others")) is not None:
+        said += f" Others took {taken:.0%} of the machine's time meanwhile."
     blocks = [said]
     for section in dict.fromkeys(row.section for row in rows):
         cells = [_cells(row) for row in rows if row.section == section]
-        blocks += [f"*{section}*", table(["figure", "what", "bar", ""], cells)]
+        blocks += [f"*{section}*", table(["figure", "what", "bar or goal", ""], cells)]
     return with_part(page, _PART, COMMAND, *blocks)
 
 
 def _row(item: dict[str, object]) -> ResultRow:
-    return ResultRow(**{name: value for name, value in item.items() if name != "held"})  # type: ignore[arg-type]
+    kept = {name: value for name, value in item.items() if name not in ("held", "reached")}
+    return ResultRow(**kept)  # type: ignore[arg-type]
 
 
 def _cells(row: ResultRow) -> Sequence[str]:
     text = "; ".join([row.name, *row.notes]).replace("|", "\\|")
-    return [_value(row.value), text, row.limit, _HELD[row.held]]
+    return [_value(row.value), text, row.limit, row.verdict]
 
 
 def _value(value: float | None) -> str:

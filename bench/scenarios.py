@@ -53,31 +53,33 @@ async def bursts(
 
 
 async def burst(
-    bench: Bench, endpoints: Endpoints, events: int, subscriptions: int, *, number: int = 1
+    bench: Bench,
+    endpoints: Endpoints,
+    events: int,
+    subscriptions: int,
+    *,
+    number: int = 1,
+    turns: int = BURSTS,
 ) -> Spent:
     """The same, several times; what the middle one took, by its CPU.
 
     A burst lasts two seconds, in which the speed of a machine may change by half.
     """
     async with bursts(bench, endpoints, events, subscriptions, number=number) as measure:
-        turns = [await measure() for _ in range(BURSTS)]
-    return _middle(turns)
+        return middle([await measure() for _ in range(turns)])
 
 
 async def only_append(bench: Bench, endpoints: Endpoints, events: int) -> Spent:
-    """What the transactions take whose events have one subscription, without any worker.
-
-    As for bursts, it is the middle one of several turns.
-    """
+    """What the transactions take whose events have one subscription, without any worker."""
     await bench.subscribe(f"{endpoints.metered}/0")
     postmaster = await bench.postmaster()
     with processes.running(
         bench.url, bench.account, postmaster, endpoints.metered, number=0
     ) as system:
         await asyncio.to_thread(system.only_append, events // 10)
-        turns = [await asyncio.to_thread(system.only_append, events) for _ in range(BURSTS)]
+        spent = await asyncio.to_thread(system.only_append, events)
     await bench.clear()
-    return _middle(turns)
+    return spent
 
 
 @asynccontextmanager
@@ -113,5 +115,6 @@ async def latency(bench: Bench, endpoints: Endpoints, *, beside: bool) -> Percen
         return await measure()
 
 
-def _middle(turns: Sequence[Spent]) -> Spent:
+def middle(turns: Sequence[Spent]) -> Spent:
+    """The turn with the median of the CPU."""
     return sorted(turns, key=lambda spent: spent.cpu)[len(turns) // 2]

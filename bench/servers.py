@@ -47,12 +47,12 @@ def cpu_seconds(process_id: int) -> float:
 
 def tree_cpu_seconds(process_id: int) -> float:
     """The CPU that a process and its children have used, those that ended included."""
-    children = []
+    in_children = 0.0
     for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # it has ended
+        with suppress(OSError):  # it has ended, and its parent has counted it
             if parent_of(int(folder.name)) == process_id:
-                children.append(int(folder.name))
-    return sum(cpu_seconds(pid) for pid in [process_id, *children])
+                in_children += cpu_seconds(int(folder.name))
+    return in_children + cpu_seconds(process_id)
 
 
 def parent_of(process_id: int) -> int:

@@ -49,6 +49,7 @@ class Worker:
 class Mark:
     """When a number of deliveries was reached: the time, the CPU used by then, the memory.
 
+    `delivered` is the number that was seen at that moment, which may be higher.
     `endpoint_cpu_seconds` is the CPU of the endpoint, which does the same for each delivery.
     """
 
@@ -56,6 +57,7 @@ class Mark:
     cpu_seconds: float
     memory_mib: float
     endpoint_cpu_seconds: float
+    delivered: int
 
 
 @contextmanager
@@ -100,7 +102,7 @@ def marks_at(
         while len(reached) < len(counts) and delivered >= counts[len(reached)]:
             cpu = sum(servers.tree_cpu_seconds(process_id) for process_id in process_ids)
             memory = sum(worker.memory_mib() for worker in workers)
-            reached.append(Mark(now, cpu, memory, servers.cpu_seconds(endpoint)))
+            reached.append(Mark(now, cpu, memory, servers.cpu_seconds(endpoint), delivered))
         if now > _PATIENCE_SECONDS:
             raise RuntimeError("The queue was not drained in time.")
         time.sleep(_LOOK_SECONDS)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from time import monotonic
 
 from tradewind.storage import embedded
 
@@ -39,6 +40,31 @@ class Machine:
             f"({self.processor}), {self.memory_gib:.0f} GiB of memory, {self.system}, Python "
             f"{self.python}, PostgreSQL {self.postgresql}."
         )
+
+
+class TakenTime:
+    """Measures how much of the machine's time others took, from its creation on.
+
+    On a virtual machine that is the time in which it had work to do, and no processor to do it.
+    """
+
+    def __init__(self) -> None:
+        self._began = monotonic()
+        self._before = _stolen_seconds()
+
+    def share(self) -> float:
+        """The share so far, of the time of all processors."""
+        processors = os.cpu_count() or 1
+        return (_stolen_seconds() - self._before) / ((monotonic() - self._began) * processors)
+
+
+def _stolen_seconds() -> float:
+    [line] = [
+        line
+        for line in Path("/proc/stat").read_text(encoding="utf-8").splitlines()
+        if line.startswith("cpu ")
+    ]
+    return int(line.split()[8]) / os.sysconf("SC_CLK_TCK")
 
 
 def this_machine(program: Sequence[str]) -> Machine:

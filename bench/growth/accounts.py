@@ -61,7 +61,7 @@ async def measure(site: Site, size: int, effort: Effort) -> AsyncIterator[Figure
         caller = Caller(api, keys)
         stack.callback(caller.close)
         measured = partial(site.meter.beside({API: api_pid}).measure, ACCOUNTS, size)
-        often = partial(measured, times=effort.times, at_most=effort.seconds)
+        often = partial(measured, times=effort.times, at_most=effort.seconds, rounds=effort.rounds)
         yield await often(ME, lambda: caller.call("GET", "/v1/me"))
         yield await often(LIST, lambda: caller.call("GET", "/v1/orders"))
         body = site.template.order_body
@@ -75,7 +75,13 @@ async def measure(site: Site, size: int, effort: Effort) -> AsyncIterator[Figure
             orders.pay_order(api, key, approver, body)
 
         yield await both.measure(
-            ACCOUNTS, size, PAY, pay, times=effort.paid_orders, at_most=4 * effort.seconds
+            ACCOUNTS,
+            size,
+            PAY,
+            pay,
+            times=effort.paid_orders,
+            at_most=2 * effort.seconds,
+            rounds=effort.rounds,
         )
         await site.check_fill()
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 
 from bench.growth.accounts import LIST, PAY
 from bench.growth.commits import COMMIT
@@ -36,13 +37,17 @@ MODEL = LoadModel()
 
 @dataclass(frozen=True)
 class OrderCost:
-    """What one order costs with everything that follows from it: CPU, WAL and commits."""
+    """What one order costs with everything that follows from it: CPU, WAL and commits.
+
+    `logged_commits` are those that write to a logged table. Only these can wait for a disk.
+    """
 
     api_ms: float
     worker_ms: float
     database_ms: float
     wal_bytes: float
     commits: float
+    logged_commits: float
 
     def __add__(self, other: "OrderCost") -> "OrderCost":
         return OrderCost(
@@ -51,6 +56,7 @@ class OrderCost:
             self.database_ms + other.database_ms,
             self.wal_bytes + other.wal_bytes,
             self.commits + other.commits,
+            self.logged_commits + other.logged_commits,
         )
 
     def times(self, number: float) -> "OrderCost":
@@ -60,6 +66,7 @@ class OrderCost:
             self.database_ms * number,
             self.wal_bytes * number,
             self.commits * number,
+            self.logged_commits * number,
         )
 
 
@@ -82,7 +89,7 @@ class Capacity:
     api_cores: float
     worker_cores: float
     database_cores: float
-    commits_a_second: float
+    logged_commits_a_second: float
     wal_mib_a_second: float
     wal_gib_a_day: float
 
@@ -117,7 +124,7 @@ def parts_of_order(growth: Growth, model: LoadModel = MODEL) -> Sequence[Part]:
 
 
 def order_cost(parts: Sequence[Part]) -> OrderCost:
-    total = OrderCost(0.0, 0.0, 0.0, 0.0, 0.0)
+    total = OrderCost(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for part in parts:
         total += part.once.times(part.number)
     return total
@@ -136,7 +143,7 @@ def capacity(cost: OrderCost, orders_a_day: int, model: LoadModel = MODEL) -> Ca
         cores(cost.api_ms),
         cores(cost.worker_ms),
         cores(cost.database_ms),
-        rate * cost.commits,
+        rate * cost.logged_commits,
         rate * cost.wal_bytes / _MEBIBYTE,
         orders_a_day * cost.wal_bytes / 2**30,
     )
@@ -144,7 +151,7 @@ def capacity(cost: OrderCost, orders_a_day: int, model: LoadModel = MODEL) -> Ca
 
 def limits(growth: Growth, cost: OrderCost, model: LoadModel = MODEL) -> Sequence[Limit]:
     """What one server carries by each resource, the smallest first."""
-    commits = growth.figure(CONNECTIONS, COMMIT).rate or 0.0
+    commits = max(figure.rate or 0.0 for figure in growth.by_size(CONNECTIONS, COMMIT))
     per_day = _DAY_SECONDS / model.peak_factor
     return sorted(
         [
@@ -156,11 +163,11 @@ def limits(growth: Growth, cost: OrderCost, model: LoadModel = MODEL) -> Sequenc
                 model.server_cores * model.utilisation * 1000 / cost.database_ms * per_day,
             ),
             Limit(
-                "commits",
-                f"{cost.commits:.0f}",
+                "logged commits",
+                f"{cost.logged_commits:.0f}",
                 f"{commits:,.0f} a second at {model.utilisation:.0%}",
-                "both measured here: a server with more cores commits more",
-                commits * model.utilisation / cost.commits * per_day,
+                commits_basis(growth),
+                commits * model.utilisation / cost.logged_commits * per_day,
             ),
             Limit(
                 "WAL",
@@ -174,6 +181,29 @@ def limits(growth: Growth, cost: OrderCost, model: LoadModel = MODEL) -> Sequenc
     )
 
 
+def commits_basis(growth: Growth) -> str:
+    """How the highest rate of commits was found, and whether more connections would raise it."""
+    figures = growth.by_size(CONNECTIONS, COMMIT)
+    best = max(figures, key=lambda figure: figure.rate or 0.0)
+    busy = (best.rate or 0.0) * (best.database_ms + best.process_ms) / 1000
+    measured = (
+        f"both measured here, the rate with {best.size:,} connections, while {busy:.1f} of "
+        f"{growth.machine.cores} cores were busy with it"
+    )
+    if best is not figures[-1]:
+        return f"{measured}; it rose no further with up to {figures[-1].size:,} connections"
+    if best is figures[0]:
+        return f"{measured}; other numbers of connections were not measured"
+    before = figures[-2]
+    rise = (best.rate or 0.0) / (before.rate or 1.0) - 1
+    return f"{measured}; it still rose by {rise:.0%} from {before.size:,} connections"
+
+
+def servers_needed(orders_a_day: int, limits_of_server: Sequence[Limit]) -> int:
+    """How many servers for PostgreSQL carry so many orders, by the scarcest resource."""
+    return max(1, ceil(orders_a_day / limits_of_server[0].orders_a_day))
+
+
 def _cost(figure: Figure, works: int = 1) -> OrderCost:
     """The cost of one of the works of a figure; a program that calls use cases is a worker."""
     others = figure.process_ms - figure.cpu_ms.get(API, 0.0)
@@ -184,4 +214,5 @@ def _cost(figure: Figure, works: int = 1) -> OrderCost:
         figure.database_ms,
         figure.wal_bytes,
         figure.commits,
+        figure.commits if figure.logged_commits is None else figure.logged_commits,
     ).times(1 / works)

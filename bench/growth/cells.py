@@ -14,6 +14,16 @@ _MOST_CELLS = 10_000
 class AccountTooLarge(ValueError):
     """An account has more orders than one cell carries."""
 
+    def __init__(self, orders_a_day: int, loads: Sequence[float], cell_orders: float) -> None:
+        super().__init__(
+            f"The largest account has {loads[0]:,.0f} orders a day, and a cell carries"
+            f" {cell_orders:,.0f}."
+        )
+        self.accounts = len(loads)
+        self.share_of_orders = loads[0] / orders_a_day
+        self.share_of_cell = loads[0] / cell_orders
+        self.orders = loads[0]
+
 
 @dataclass(frozen=True)
 class CellPlan:
@@ -57,10 +67,7 @@ def plan(orders_a_day: int, cell_orders: float, *, skew: float = SKEW) -> CellPl
     accounts = max(1, orders_a_day // ORDERS_AN_ACCOUNT)
     loads = account_loads(orders_a_day, accounts, skew)
     if loads[0] > cell_orders:
-        raise AccountTooLarge(
-            f"The largest account has {loads[0]:,.0f} orders a day, and a cell carries"
-            f" {cell_orders:,.0f}."
-        )
+        raise AccountTooLarge(orders_a_day, loads, cell_orders)
     cells = max(1, -int(-orders_a_day // cell_orders))
     while cells <= _MOST_CELLS:
         assigned = assign(loads, cells)

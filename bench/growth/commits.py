@@ -36,4 +36,5 @@ async def measure(site: Site, size: int, effort: Effort) -> AsyncIterator[Figure
         for connection in connections:
             await connection.close()
     times = len(seconds)
-    yield site.meter.figure(CONNECTIONS, size, COMMIT, spent, times, 1.0, seconds, times / took)
+    rate = times / took
+    yield await site.meter.figure(CONNECTIONS, size, COMMIT, spent, times, 1.0, seconds, rate)

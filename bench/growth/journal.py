@@ -29,7 +29,7 @@ async def measure(site: Site, size: int, effort: Effort) -> AsyncIterator[Figure
     await _fill(site, size)
     appender = Appender(site.db, account_id)
     measured = partial(site.meter.measure, JOURNAL_ROWS, size)
-    often = partial(measured, times=effort.times, at_most=effort.seconds)
+    often = partial(measured, times=effort.times, at_most=effort.seconds, rounds=effort.rounds)
     newest = await _cursor(site, account_id, _PAGE)
 
     async def read_page(cursor: Cursor | None) -> None:

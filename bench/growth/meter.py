@@ -4,13 +4,14 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import asyncpg
 
 from bench import servers
 from bench.growth.model import CALLER, DATABASE, Figure, percentiles
+from bench.growth.wal import Range, logged_commits
 from bench.statement_log import statements_in
 
 _NANOSECONDS = 1e9
@@ -23,19 +24,60 @@ Work = Callable[[], Awaitable[object]]
 
 @dataclass(frozen=True)
 class Reading:
-    """What was spent up to a moment."""
+    """What was spent up to a moment. `position` is the end of the WAL."""
 
     cpu: Mapping[str, float]
-    wal: float
-    commits: float
+    position: int
+    commits: int
 
-    def since(self, before: "Reading") -> "Reading":
+    def since(self, before: "Reading") -> "Spent":
         cpu = {name: seconds - before.cpu[name] for name, seconds in self.cpu.items()}
-        return Reading(cpu, self.wal - before.wal, self.commits - before.commits)
+        written = (before.position, self.position)
+        return Spent(cpu, (written,), self.commits - before.commits)
 
-    def plus(self, other: "Reading") -> "Reading":
-        cpu = {name: seconds + other.cpu.get(name, 0.0) for name, seconds in self.cpu.items()}
-        return Reading(cpu, self.wal + other.wal, self.commits + other.commits)
+
+@dataclass(frozen=True)
+class Spent:
+    """What was spent between readings, and the parts of the WAL that were written."""
+
+    cpu: Mapping[str, float]
+    written: Sequence[Range] = ()
+    commits: int = 0
+
+    def plus(self, later: "Spent") -> "Spent":
+        cpu = {name: seconds + self.cpu.get(name, 0.0) for name, seconds in later.cpu.items()}
+        return Spent(cpu, (*self.written, *later.written), self.commits + later.commits)
+
+    @property
+    def wal_bytes(self) -> int:
+        return sum(end - start for start, end in self.written)
+
+
+@dataclass(frozen=True)
+class Round:
+    """What was spent on a work that was done some times, and what each time took."""
+
+    spent: Spent
+    times: int
+    seconds: Sequence[float] = ()
+
+    @property
+    def cpu_each(self) -> float:
+        return sum(self.spent.cpu.values()) / self.times
+
+
+async def median_round(
+    measure: Callable[[], Awaitable[Round]], rounds: int, at_most: float
+) -> Round:
+    """Measure up to `rounds` rounds, of which none begins after `at_most` seconds; keep one.
+
+    It is the one with the median CPU; of an even number, the lower of the two in the middle.
+    """
+    measured: list[Round] = []
+    begun = time.perf_counter()
+    while len(measured) < rounds and (not measured or time.perf_counter() - begun < at_most):
+        measured.append(await measure())
+    return sorted(measured, key=lambda item: item.cpu_each)[(len(measured) - 1) // 2]
 
 
 class GrowthMeter:
@@ -68,20 +110,31 @@ class GrowthMeter:
         *,
         times: int,
         at_most: float = 5.0,
+        rounds: int = 1,
         prepare: Work | None = None,
     ) -> Figure:
         """Do a work many times, or as often as fits into `at_most` seconds.
 
-        `prepare` is called before each time, and is not counted. A first few times are not
-        counted either. Statements are counted in further times, because logging costs CPU.
+        This is one of up to `rounds` rounds; none begins after `at_most` seconds. The figure is
+        that of the median round. `prepare` is called before each time, and is not counted. A first
+        few times are not counted either. Statements are counted in further times, because logging
+        costs CPU.
         """
         begun = time.perf_counter()
         for _ in range(min(_WARM_UP, max(1, times // 5))):
             await _done(do, prepare)
             if time.perf_counter() - begun > at_most:
                 break
+        kept = await median_round(lambda: self._round(do, times, at_most, prepare), rounds, at_most)
+        counted = min(_COUNTED if prepare is None else _COUNTED_WITH_PREPARE, kept.times)
+        statements = await self.statements(do, counted, prepare)
+        return await self.figure(
+            dimension, size, work, kept.spent, kept.times, statements, kept.seconds
+        )
+
+    async def _round(self, do: Work, times: int, at_most: float, prepare: Work | None) -> "Round":
         seconds: list[float] = []
-        spent = Reading({}, 0.0, 0.0)
+        spent = Spent({})
         before = await self.read()
         begun = time.perf_counter()
         while len(seconds) < times and (not seconds or time.perf_counter() - begun < at_most):
@@ -92,12 +145,10 @@ class GrowthMeter:
             await do()
             seconds.append(time.perf_counter() - started)
             if prepare is not None:
-                spent = (await self.read()).since(before).plus(spent)
+                spent = spent.plus((await self.read()).since(before))
         if prepare is None:
             spent = (await self.read()).since(before)
-        counted = min(_COUNTED if prepare is None else _COUNTED_WITH_PREPARE, len(seconds))
-        statements = await self.statements(do, counted, prepare)
-        return self.figure(dimension, size, work, spent, len(seconds), statements, seconds)
+        return Round(spent, len(seconds), seconds)
 
     async def measure_idle(self, dimension: str, size: int, work: str, seconds: float) -> Figure:
         """Wait, and count what is spent in a second meanwhile."""
@@ -108,17 +159,16 @@ class GrowthMeter:
         spent = (await self.read()).since(before)
 
         statements = await self.statements(lambda: asyncio.sleep(seconds), 1) / seconds
-        cpu_ms = {name: cpu * 1000 / took for name, cpu in spent.cpu.items()}
-        wal, commits = spent.wal / took, spent.commits / took
-        return Figure(dimension, size, work, 1, statements, cpu_ms, wal, commits)
+        figure = await self.figure(dimension, size, work, spent, took, statements, ())
+        return replace(figure, times=1)
 
-    def figure(
+    async def figure(
         self,
         dimension: str,
         size: int,
         work: str,
-        spent: Reading,
-        times: int,
+        spent: Spent,
+        times: float,
         statements: float,
         seconds: Sequence[float],
         rate: float | None = None,
@@ -126,9 +176,21 @@ class GrowthMeter:
         """What was spent on `times` works, for one of them."""
         cpu_ms = {name: max(0.0, cpu) * 1000 / times for name, cpu in spent.cpu.items()}
         p50, p99 = percentiles(seconds)
-        wal, commits = spent.wal / times, spent.commits / times
+        wal, commits = spent.wal_bytes / times, spent.commits / times
+        logged = await self._logged_commits(spent) / times
         return Figure(
-            dimension, size, work, times, statements, cpu_ms, wal, commits, p50, p99, rate
+            dimension,
+            size,
+            work,
+            int(times),
+            statements,
+            cpu_ms,
+            wal,
+            commits,
+            p50,
+            p99,
+            rate,
+            logged,
         )
 
     async def read(self) -> Reading:
@@ -137,8 +199,8 @@ class GrowthMeter:
         # A transaction gets an id when it first writes.
         [row] = await self._connection.fetch(
             """
-            SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 AS wal,
-                   pg_snapshot_xmax(pg_current_snapshot())::text::float8 AS transactions
+            SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint AS position,
+                   pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS transactions
             """
         )
         cpu = {DATABASE: exact_cpu_seconds(self._postmaster)}
@@ -147,7 +209,12 @@ class GrowthMeter:
         if not self._processes:
             cpu[CALLER] = began - self._reading_seconds
         self._reading_seconds += time.process_time() - began
-        return Reading(cpu, row["wal"], row["transactions"])
+        return Reading(cpu, row["position"], row["transactions"])
+
+    async def _logged_commits(self, spent: Spent) -> int:
+        """Count the commits in what was written, once all of it is on disk."""
+        await self._connection.execute("SELECT pg_logical_emit_message(false, '', '', true)")
+        return logged_commits(Path(f"/proc/{self._postmaster}/cwd/pg_wal"), spent.written)
 
     async def statements(self, do: Work, times: int, prepare: Work | None = None) -> float:
         """How many statements one work makes, in all processes together."""

@@ -20,8 +20,9 @@ class Figure:
     """What one work costs at one size.
 
     `cpu_ms` is by process. `statements` counts BEGIN and COMMIT, `commits` transactions that wrote
-    something. `times` is how often it was done; of few times, `p99_ms` is the longest. `rate` is
-    how often it is done in a second, where that was measured.
+    something, `logged_commits` those of them that wrote to a logged table; None in a run that did
+    not count them. `times` is how often it was done; of few times, `p99_ms` is the longest. `rate`
+    is how often it is done in a second, where that was measured.
     """
 
     dimension: str
@@ -35,6 +36,7 @@ class Figure:
     p50_ms: float | None = None
     p99_ms: float | None = None
     rate: float | None = None
+    logged_commits: float | None = None
 
     @property
     def database_ms(self) -> float:
@@ -58,12 +60,16 @@ class Growth:
 
     def figure(self, dimension: str, work: str) -> Figure:
         """The figure at the largest size that was measured."""
+        return self.by_size(dimension, work)[-1]
+
+    def by_size(self, dimension: str, work: str) -> Sequence[Figure]:
+        """The figures of a work, the smallest size first; there is at least one."""
         matching = [
             item for item in self.figures if (item.dimension, item.work) == (dimension, work)
         ]
         if not matching:
             raise ValueError(f"The run has no figure for {work!r} by {dimension}.")
-        return max(matching, key=lambda item: item.size)
+        return sorted(matching, key=lambda item: item.size)
 
 
 def percentiles(seconds: Sequence[float]) -> tuple[float | None, float | None]:

@@ -33,8 +33,10 @@ async def measure(site: Site, size: int, effort: Effort) -> AsyncIterator[Figure
     await sql_fill.copy_orders(connection, site.template.order_ids[0], size - ORDERS, owner)
     await _due_in(site, "1 hour", everything=True)
     await sql_fill.settle(connection, "purchase_order", "platform_order", "order_change")
-    measured = partial(site.meter.measure, OPEN_ORDERS, size)
-    often = partial(measured, times=effort.times, at_most=effort.seconds)
+    measured = partial(
+        site.meter.measure, OPEN_ORDERS, size, at_most=effort.seconds, rounds=effort.rounds
+    )
+    often = partial(measured, times=effort.times)
 
     async def claim() -> None:
         lease = Lease()

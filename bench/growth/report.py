@@ -7,6 +7,7 @@ from dataclasses import asdict
 from bench.growth import capacity, cells
 from bench.growth.capacity import MODEL, Limit, LoadModel, OrderCost, Part
 from bench.growth.cells import AccountTooLarge
+from bench.growth.control import CONTROL
 from bench.growth.model import DATABASE, Figure, Growth
 from bench.growth.series import CONNECTIONS, SIZES
 from tools.machine import Machine
@@ -16,6 +17,7 @@ COMMAND = "make growth"
 PLOT = "performance-growth.svg"
 DIMENSIONS = tuple(dimension for dimension in SIZES if dimension != CONNECTIONS)
 _NONE = "-"
+_OURS = "CPU of our processes"
 _HUNDRED = 100
 _KIBIBYTE = 1024
 
@@ -59,18 +61,30 @@ def _growth_blocks(growth: Growth) -> Iterator[str]:
         f"PostgreSQL had {settings}; `fsync` was on."
     )
     yield f"![CPU of each work by size, on logarithmic axes](../images/{PLOT})"
+    if controls := [_cpu(item) for item in growth.figures if item.work == CONTROL]:
+        low, high = min(controls), max(controls)
+        yield (
+            f"The control took {_ms(low)} to {_ms(high)} ms of CPU: {high / low:.1f} times as much "
+            "at one size as at another, for the same statement. Smaller differences between other "
+            "figures mean nothing."
+        )
     yield "From the smallest to the largest size:"
     yield table(
-        ["work", "sizes", "statements", "CPU of PostgreSQL", "CPU of ours", "p50"],
+        ["work", "sizes", "statements", "CPU of PostgreSQL", _OURS, "p50"],
         [_summary(figures) for figures in _works(growth.figures) if len(figures) > 1],
     )
-    head = ["work", "size", "times", "statements", "commits", "CPU of PostgreSQL", "CPU of ours"]
+    head = ["work", "size", "times", "statements", "commits", "logged", "CPU of PostgreSQL", _OURS]
     for dimension in SIZES:
         figures = [item for item in growth.figures if item.dimension == dimension]
         if figures:
             yield f"### By {dimension}"
             rows = [_row(item) for works in _works(figures) for item in works]
             yield table([*head, "WAL", "p50", "p99"], rows)
+
+
+def _cpu(figure: Figure) -> float:
+    """The CPU of PostgreSQL and of our processes together, in milliseconds."""
+    return figure.database_ms + figure.process_ms
 
 
 def _works(figures: Sequence[Figure]) -> Iterator[Sequence[Figure]]:
@@ -103,6 +117,7 @@ def _row(figure: Figure) -> Sequence[str]:
         f"{figure.times:,}",
         f"{figure.statements:.1f}",
         f"{figure.commits:.1f}",
+        _NONE if figure.logged_commits is None else f"{figure.logged_commits:.1f}",
         f"{_ms(figure.database_ms)} ms",
         ours or _NONE,
         _bytes(figure.wal_bytes),
@@ -124,13 +139,27 @@ def _capacity_blocks(growth: Growth, model: LoadModel) -> Iterator[str]:
             "worker",
             "PostgreSQL",
             "commits",
+            "logged",
             "WAL",
         ],
         [*(_part_row(part) for part in parts), _cost_row("**an order**", "", "", cost)],
     )
-    yield "What a number of orders a day needs, in cores at the busiest second:"
+    limits = capacity.limits(growth, cost, model)
+    yield (
+        "What a number of orders a day needs: cores at the busiest second, and servers for "
+        f"PostgreSQL, each in a cell of its own, by their scarcest resource, {limits[0].resource}:"
+    )
     yield table(
-        ["orders a day", "at the peak", "API", "workers", "PostgreSQL", "commits", "WAL"],
+        [
+            "orders a day",
+            "at the peak",
+            "API",
+            "workers",
+            "PostgreSQL",
+            "PostgreSQL servers",
+            "logged commits",
+            "WAL",
+        ],
         [
             [
                 f"{need.orders_a_day:,}",
@@ -138,13 +167,13 @@ def _capacity_blocks(growth: Growth, model: LoadModel) -> Iterator[str]:
                 _cores(need.api_cores),
                 _cores(need.worker_cores),
                 _cores(need.database_cores),
-                f"{need.commits_a_second:,.0f} a second",
+                f"{capacity.servers_needed(need.orders_a_day, limits):,}",
+                f"{need.logged_commits_a_second:,.0f} a second",
                 f"{need.wal_mib_a_second:,.1f} MiB a second, {need.wal_gib_a_day:,.0f} GiB a day",
             ]
             for need in (capacity.capacity(cost, orders, model) for orders in capacity.ORDERS_A_DAY)
         ],
     )
-    limits = capacity.limits(growth, cost, model)
     yield f"Where one PostgreSQL ends, the scarcest resource first: {limits[0].resource}."
     yield table(
         ["resource", "an order needs", "one server has", "basis", "orders a day"],
@@ -192,6 +221,7 @@ def _cost_row(name: str, times: str, source: str, cost: OrderCost) -> Sequence[s
         f"{_ms(cost.worker_ms)} ms",
         f"{_ms(cost.database_ms)} ms",
         f"{cost.commits:.1f}",
+        f"{cost.logged_commits:.1f}",
         _bytes(cost.wal_bytes),
     ]
 
@@ -210,7 +240,12 @@ def _cells_row(orders: int, cell_orders: float) -> Sequence[str]:
     try:
         plan = cells.plan(orders, cell_orders)
     except AccountTooLarge as error:
-        return [f"{orders:,}", str(error), *[_NONE] * 5]
+        misfit = (
+            f"the largest account does not fit: it is {error.share_of_cell:.0%} of a cell, and "
+            f"needs one of {error.orders:,.0f} orders a day"
+        )
+        share = f"{error.share_of_orders:.1%} of all orders"
+        return [f"{orders:,}", f"{error.accounts:,}", share, misfit, *[_NONE] * 3]
     moved = _NONE if plan.after_move is None else f"the fullest has {plan.after_move:.0%}"
     return [
         f"{plan.orders_a_day:,}",

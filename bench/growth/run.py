@@ -10,7 +10,7 @@ import uvloop
 
 from bench import servers
 from bench.endpoints import Endpoints
-from bench.growth import accounts, commits, journal, open_orders, subscriptions
+from bench.growth import accounts, commits, control, journal, open_orders, subscriptions
 from bench.growth.model import Figure
 from bench.growth.series import (
     ACCOUNTS,
@@ -25,12 +25,13 @@ from bench.growth.stage import Stage
 from tradewind.observability import logs
 from tradewind.storage import embedded
 
-# The settings of PostgreSQL that differ from those of `tradewind dev`: more memory, and no
-# checkpoint by time or by the WAL of what is filled in.
+# The settings of PostgreSQL that differ from those of `tradewind dev`: more memory and connections,
+# and no checkpoint by time or by the WAL of what is filled in.
 POSTGRESQL_SETTINGS: Mapping[str, str] = {
     "shared_buffers": "1GB",
     "max_wal_size": "4GB",
     "checkpoint_timeout": "1h",
+    "max_connections": "300",
 }
 SERIES: Mapping[str, Series] = {
     CONNECTIONS: commits.measure,
@@ -62,6 +63,8 @@ async def run(
                         async for figure in measure(site, size, effort):
                             figures.append(figure)
                             tell(figure)
+                        figures.append(await control.measure(site, dimension, size, effort))
+                        tell(figures[-1])
     return figures
 
 

@@ -25,7 +25,12 @@ async def measure(site: Site, size: int, effort: Effort) -> AsyncIterator[Figure
     await _fill(site, size)
     appender = Appender(site.db, site.template.account_id)
     measured = partial(
-        site.meter.measure, SUBSCRIPTIONS, size, times=effort.times, at_most=effort.seconds
+        site.meter.measure,
+        SUBSCRIPTIONS,
+        size,
+        times=effort.times,
+        at_most=effort.seconds,
+        rounds=effort.rounds,
     )
     yield await measured(APPEND, appender.append)
     await site.connection.execute("TRUNCATE delivery_queue")  # what was appended above

@@ -6,8 +6,12 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from bench import compare, orders
+from bench import compare, orders, saved_comparison
+from bench.saved_comparison import Compared
 from bench.servers import THIS_PROGRAM
+from tools.machine import Machine
+
+MACHINE = Machine(2, "Some CPU", 23.6, "Linux 6", "3.11", "18.4", "def5678", "2026-11-16")
 
 
 def test_a_commit_is_taken_as_it_was(tmp_path: Path) -> None:
@@ -35,14 +39,30 @@ def test_a_commit_is_taken_as_it_was(tmp_path: Path) -> None:
         compare.checked_out("nonsense", tmp_path / "build", root)
 
 
-def test_a_line_has_the_medians_and_the_ratios_of_the_turns() -> None:
+def test_a_row_has_the_medians_and_the_ratios_of_the_turns() -> None:
     before = [{"ms of CPU": 40.0}, {"ms of CPU": 60.0}, {"ms of CPU": 50.0}]
     now = [{"ms of CPU": 20.0}, {"ms of CPU": 24.0}, {"ms of CPU": 30.0}]
 
-    [line] = compare.lines("an order", before, now)
+    [row] = compare.compared("an order", before, now)
 
-    assert line.split("  ")[0] == "an order: ms of CPU"
-    assert line.split()[5:] == ["50", "24", "0.50", "(0.40", "to", "0.60)"]
+    assert row.line.split("  ")[0] == "an order: ms of CPU"
+    assert row.line.split()[5:] == ["50", "24", "0.50", "(0.40", "to", "0.60)"]
+    assert row.cells == ["an order: ms of CPU", "3", "50", "24", "0.50", "0.40 to 0.60"]
+
+
+def test_a_comparison_is_saved_and_shown_on_the_page_beside_the_file(tmp_path: Path) -> None:
+    page = tmp_path / "performance.md"
+    page.write_text((THIS_PROGRAM.folder / "docs/explanation/performance.md").read_text())
+    row = Compared("an order: ms of CPU", 9, 50.0, 24.0, 0.48, 0.4, 0.6)
+
+    saved_comparison.save(tmp_path / "compare.json", MACHINE, "abc1234", [row])
+
+    shown = page.read_text()
+    assert "| figure | turns | `abc1234` | now | now / before | lowest to highest |" in shown
+    assert "| an order: ms of CPU | 9 | 50 | 24 | 0.48 | 0.40 to 0.60 |" in shown
+    assert "`make compare WITH=abc1234 JSON=docs/explanation/compare.json` at commit" in shown
+    saved = (tmp_path / "compare.json").read_text()
+    assert saved_comparison.with_comparison(shown, saved) == shown
 
 
 def test_both_sides_make_their_own_tables_and_pay_orders(
@@ -57,8 +77,18 @@ def test_both_sides_make_their_own_tables_and_pay_orders(
 
 
 def test_make_compare_passes_its_options() -> None:
-    make = ["make", "-n", "-o", "setup", "compare", "WITH=abc1234", "TURNS=3", "ONLY=order latency"]
+    make = [
+        "make",
+        "-n",
+        "-o",
+        "setup",
+        "compare",
+        "WITH=abc1234",
+        "TURNS=3",
+        "ONLY=order latency",
+        "JSON=a.json",
+    ]
     planned = subprocess.run(
         make, cwd=THIS_PROGRAM.folder, capture_output=True, text=True, check=True
     )
-    assert "-m bench.compare abc1234 --turns 3 --only order latency" in planned.stdout
+    assert "-m bench.compare abc1234 --turns 3 --only order latency --json a.json" in planned.stdout

@@ -21,3 +21,8 @@ def test_a_cost_that_doubles_to_the_end_is_half() -> None:
 def test_two_slow_parts_of_five_change_nothing() -> None:
     assert _ratio(9, 1, 9, *[1] * 17) == pytest.approx(1)
     assert _ratio(*[1] * 17, 9, 1, 9) == pytest.approx(1)
+
+
+def test_fewer_than_four_parts_have_no_quarters() -> None:
+    with pytest.raises(ValueError, match="3 parts"):
+        first_against_last([0, 1, 2, 3], [0, 1, 2, 3])

@@ -22,6 +22,8 @@ def measured() -> Results:
     rows.note("1.02 times the rate")
     rows.tell(0.0432, "a refresh", digits=3)
     rows.say("p50 2.5 ms, p99 4.0 ms")
+    rows.tell(17_469, "deliveries/s", goal=16_000)
+    rows.tell(3.4, "ms", goal=-3)
     return rows
 
 
@@ -38,6 +40,8 @@ def test_rows_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
         "         1.02 times the rate",
         "  0.043  a refresh",
         "         p50 2.5 ms, p99 4.0 ms",
+        "  17,469  deliveries/s (goal ≥ 16,000, reached)",
+        "   3.40  ms (goal ≤ 3, missed)",
     ]
     assert results.held
 
@@ -60,7 +64,7 @@ def test_rows_are_saved_and_shown_on_the_page_beside_the_file(tmp_path: Path) ->
     page = tmp_path / "performance.md"
     page.write_text((ROOT / "docs/explanation/performance.md").read_text())
 
-    saved_results.save(tmp_path / "bench.json", MACHINE, measured().rows)
+    saved_results.save(tmp_path / "bench.json", MACHINE, 0.124, measured().rows)
 
     saved = json.loads((tmp_path / "bench.json").read_text())
     assert saved["machine"]["commit"] == "abc1234"
@@ -70,11 +74,16 @@ def test_rows_are_saved_and_shown_on_the_page_beside_the_file(tmp_path: Path) ->
         "value": 0.14,
         "bar": 0.1,
         "notes": [],
+        "goal": None,
         "held": True,
+        "reached": None,
     }
     shown = page.read_text()
     assert "| 0.14 | a request | ≥ 0.1 | holds |" in shown
     assert "| 212 | MiB of memory; 1.02 times the rate | ≤ 300 | holds |" in shown
     assert "| 0.0432 | a refresh |  |  |" in shown
     assert "|  | p50 2.5 ms, p99 4.0 ms |  |  |" in shown
+    assert "| 17,469 | deliveries/s | goal ≥ 16,000 | reached |" in shown
+    assert "| 3.4 | ms | goal ≤ 3 | missed |" in shown
+    assert "Others took 12% of the machine's time meanwhile." in shown
     assert saved_results.with_results(shown, (tmp_path / "bench.json").read_text()) == shown
