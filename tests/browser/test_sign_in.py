@@ -75,7 +75,7 @@ def test_a_locked_account_is_told_so_and_is_out_at_once(desk: Visit, system: Sys
         json={"reason": "test"},
     )
 
-    # In another tab: the page that is open leaves by itself, at the same time.
+    # In another tab, because the page that is open leaves by itself at the same time.
     page = desk.page.context.new_page()
     page.goto(desk.url)
     expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
@@ -83,6 +83,7 @@ def test_a_locked_account_is_told_so_and_is_out_at_once(desk: Visit, system: Sys
     page.get_by_label("Password").fill(system.buyer.password)
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("alert")).to_contain_text("This account is locked")
+    expect(desk.page.get_by_role("heading", level=1)).to_have_text("Sign in", timeout=15_000)
 
 
 def test_an_open_page_notices_that_its_session_ended(desk: Visit, system: System) -> None:

@@ -28,12 +28,14 @@ from tradewind.storage.embedded import EmbeddedServer
 from tradewind.storage.migrate import migrate
 from tradewind.storage.pool import Database
 
-pytestmark = pytest.mark.skipif("SOAK_FAILOVER" not in os.environ, reason="only in `make chaos`")
+pytestmark = pytest.mark.xdist_group("failover under load")
 
 _WRITERS = 4
 _ORDERS = 30
 _PATIENCE_SECONDS = 30.0
-_LONGEST_RECOVERY = 5.0
+# Of a machine that does nothing else: `make chaos` measures it, and tests that run at the same time
+# do not.
+_LONGEST_RECOVERY = 5.0 if "SOAK_FAILOVER" in os.environ else None
 _AHEAD_SECONDS = 0.5
 _IS_SYNCHRONOUS = "SELECT true FROM pg_stat_replication WHERE sync_state = 'sync'"
 
@@ -166,7 +168,8 @@ async def test_acknowledged_is_journaled_delivered_and_read_by_cursor_after_a_fa
     assert len(by_cursor) == len(set(by_cursor)), "no event is read twice"
     assert set(by_cursor) == journaled == set(delivered)
     assert _statuses(orders) <= {201, 409, 503}
-    assert recovered_at - promoted_at < _LONGEST_RECOVERY
+    if _LONGEST_RECOVERY is not None:
+        assert recovered_at - promoted_at < _LONGEST_RECOVERY
 
 
 def _statuses(orders: OrderWriters) -> set[int]:

@@ -153,8 +153,16 @@ def first_line(rows: report.Report | None, faults: report.FaultReport | None) ->
     ("results", "holds", "says"),
     [
         (HELD, True, f"All {len(ROWS)} rows hold."),
-        ((*HELD[:2], *HELD[4:]), False, "INCOMPLETE: rows 3, 4 not run."),
-        (HELD[:-1], False, f"INCOMPLETE: row {len(ROWS)} not run."),
+        (
+            (*HELD[:2], *HELD[4:]),
+            False,
+            "INCOMPLETE: rows 3, 4 not run with the program of the last run.",
+        ),
+        (
+            HELD[:-1],
+            False,
+            f"INCOMPLETE: row {len(ROWS)} not run with the program of the last run.",
+        ),
         ((), False, "INCOMPLETE: rows 1, 2, "),
         (
             (Result(1, Figures(9, lost=2), 1, 0, (), 1.0), *HELD[1:]),
@@ -164,7 +172,7 @@ def first_line(rows: report.Report | None, faults: report.FaultReport | None) ->
         (
             (Result(1, Figures(9, lost=2), 1, 0, (), 1.0), *HELD[2:]),
             False,
-            "FAILED: row 1. INCOMPLETE: row 2 not run.",
+            "FAILED: row 1. INCOMPLETE: row 2 not run with the program of the last run.",
         ),
     ],
 )
@@ -190,7 +198,9 @@ def test_a_row_with_two_faults_needs_both() -> None:
     assert [item.row for item in others].count(18) == 1
     assert (whole.holds, missing.holds, missed.holds) == (True, False, False)
     assert f"All {len(FAULTS)} planted faults were detected." in first_line(None, whole)
-    assert "INCOMPLETE: faults of row 18 not planted." in first_line(None, missing)
+    assert "INCOMPLETE: faults of row 18 not planted in the program of the last run." in first_line(
+        None, missing
+    )
     assert "NOT DETECTED: a fault of row 18." in first_line(None, missed)
     table = report.with_faults(PAGE.read_text(), missing)
     assert f"| 18 | {second.description} | `{second.file}` | not run |" in table
@@ -200,5 +210,8 @@ def test_rows_and_faults_of_different_programs_are_said_to_be() -> None:
     rows = report.Report(MACHINE, "make chaos", HELD)
     other = report.FaultReport(replace(MACHINE, commit="def5678"), "make chaos-faults", DETECTED)
 
-    assert "different programs" in first_line(rows, other)
+    line = first_line(rows, other)
+    assert "The rows were run at commit `abc1234`, the last of them on 2026-11-16." in line
+    assert "The faults were planted at commit `def5678`, the last of them on 2026-11-16." in line
+    assert "different programs" in line
     assert "different programs" not in first_line(rows, replace(other, machine=MACHINE))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tools.chaos import faults, report
-from tools.chaos.model import Detection, Result, Row
+from tools.chaos.model import Detection, Fault, Result, Row
 from tools.chaos.report import FaultReport, Report
 from tools.chaos.rows import ROWS
 from tools.chaos.run import run
@@ -93,14 +93,23 @@ def _run_faults(chosen: set[int]) -> int:
             count += 1
             log = _LOGS / f"fault-{number:02}-of-row-{fault.row:02}.log"
             log.unlink(missing_ok=True)
-            detection = faults.plant(fault, ROOT, output=log)
-            verdict = detection.failure or "NOT DETECTED"
+            detection, verdict = _plant(fault, log)
             print(f"{fault.row:>2}  {fault.description}\n      {verdict}", flush=True)
             _save_detection(detection)
     saved = _saved_faults()
     print(f"\n{count} faults. {report.faults_verdict(saved)}")
     print(f"Wrote {FAULTS.relative_to(ROOT)} and {PAGE.relative_to(ROOT)}.")
     return 0 if saved and saved.holds else 1
+
+
+def _plant(fault: Fault, log: Path) -> tuple[Detection, str]:
+    """What detected the fault, and what to print."""
+    try:
+        detection = faults.plant(fault, ROOT, output=log)
+    except faults.NothingShown as error:
+        nothing = Detection(fault.row, fault.description, fault.file, None)
+        return nothing, f"NOT DETECTED. {error}"
+    return detection, detection.failure or "NOT DETECTED: every test passed."
 
 
 def _save_result(scorecard: Scorecard, result: Result) -> None:

@@ -5,11 +5,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tools.chaos.model import Detection, Fault
-from tools.chaos.run import read_report, run_tests
+from tools.chaos.run import CasesReport, read_report, run_tests
 
 # What a copy of the project needs for its tests to run.
 _COPIED = ("bench", "docs", "sdk", "simulator", "tests", "tools", "tradewind", "pyproject.toml")
@@ -21,6 +21,9 @@ _OUTAGE = "tests/chaos/test_database_outage.py::test_"
 _FROZEN = "tests/chaos/test_frozen_worker.py::test_"
 _MISBEHAVING = "tests/egress/test_misbehaving_receivers.py::test_"
 _PLACE = "tests/orders/test_place.py::test_"
+_DOWNLOADS = "tests/exports/test_downloads_beside_others.py::test_"
+_HOSTILE = "tests/chaos/test_hostile_clients.py::test_"
+_ATTEMPTS = "tests/delivery/test_attempts.py::test_"
 
 FAULTS: tuple[Fault, ...] = (
     Fault(
@@ -37,6 +40,21 @@ async def claim(db, *args, **more):
     ids = [delivery.id for delivery in claimed]
     await db.execute("DELETE FROM delivery_queue WHERE id = ANY ($1::uuid[])", ids)
     return claimed
+""",
+        (f"{_KILLED}no_event_is_lost_when_workers_are_killed_again_and_again",),
+        {"SOAK_KILLS": "6"},
+    ),
+    Fault(
+        1,
+        "What was delivered is recorded a second later",
+        "tradewind/delivery/recorder.py",
+        "",
+        """
+async def _wait_for_a_second(self):
+    await asyncio.sleep(1)
+
+
+Recorder._wait = _wait_for_a_second
 """,
         (f"{_KILLED}no_event_is_lost_when_workers_are_killed_again_and_again",),
         {"SOAK_KILLS": "6"},
@@ -72,7 +90,7 @@ async def claim(db, *args, **more):
         "tradewind/runtime/wiring.py",
         "delays=tuple(timedelta(seconds=seconds) for",
         "delays=tuple(timedelta(seconds=seconds / 2) for",
-        ("tests/delivery/test_attempts.py::test_three_attempts_and_no_fourth",),
+        (f"{_ATTEMPTS}three_attempts_and_no_fourth",),
     ),
     Fault(
         6,
@@ -84,11 +102,29 @@ async def claim(db, *args, **more):
     ),
     Fault(
         7,
-        "A redirect counts as delivered",
-        "tradewind/egress/failures.py",
-        "    if 200 <= status < 300:",
-        "    if 200 <= status < 400:",
-        ("tests/delivery/test_attempts.py::test_a_redirect_is_a_failure_and_is_not_followed",),
+        "A redirect is followed, with a second request",
+        "tradewind/egress/sender.py",
+        "",
+        """
+_begin = Sender.begin
+
+
+def _begin_and_follow(self, url, body, headers, done, **more):
+    from urllib.parse import urljoin
+
+    def follow(result):
+        location = {name.lower(): value for name, value in result.headers}.get("location")
+        if result.status in range(300, 400) and location:
+            _begin(self, urljoin(url, location), body, headers, lambda _: done(result), **more)
+        else:
+            done(result)
+
+    return _begin(self, url, body, headers, follow, **more)
+
+
+Sender.begin = _begin_and_follow
+""",
+        (f"{_ATTEMPTS}a_redirect_is_a_failure_and_is_not_followed",),
     ),
     Fault(
         8,
@@ -224,7 +260,6 @@ def _add_and_keep(self, delivery, result):
 Recorder.add = _add_and_keep
 """,
         ("tests/chaos/test_long_queue.py",),
-        {"SOAK_ROWS": "50000"},
     ),
     Fault(
         20,
@@ -232,7 +267,15 @@ Recorder.add = _add_and_keep
         "tradewind/runtime/serve.py",
         "            http=HTTPModes.http1,\n",
         "            http=HTTPModes.auto,\n",
-        ("tests/chaos/test_hostile_clients.py::test_http2_is_closed_at_once",),
+        (f"{_HOSTILE}http2_is_closed_at_once",),
+    ),
+    Fault(
+        20,
+        "Connections that send nothing take the room of others",
+        "tradewind/runtime/serve.py",
+        "            backlog=2048,\n",
+        "            backlog=2048,\n            backpressure=64,\n",
+        (f"{_HOSTILE}hostile_connections_end_and_neither_fill_memory_nor_delay_others",),
     ),
     Fault(
         21,
@@ -241,7 +284,6 @@ Recorder.add = _add_and_keep
         '    "timezone": "UTC",\n',
         '    "timezone": "UTC",\n    "synchronous_commit": "local",\n',
         ("tests/chaos/test_failover_under_load.py",),
-        {"SOAK_FAILOVER": "1"},
     ),
     Fault(
         22,
@@ -251,30 +293,56 @@ Recorder.add = _add_and_keep
         "asyncio.Semaphore(1000)",
         ("tests/web/test_concurrency.py::test_an_account_at_its_limit_does_not_slow_another",),
     ),
+    Fault(
+        22,
+        "A download writes 500 rows at once",
+        "tradewind/exports/export.py",
+        "PAGE_ROWS = 10\n",
+        "PAGE_ROWS = 500\n",
+        (f"{_DOWNLOADS}downloads_of_one_account_do_not_slow_another",),
+    ),
 )
 
 
-def plant(fault: Fault, root: Path, *, output: Path) -> Detection:
-    """Run a fault's tests in a copy of the project that has the fault; what detected it.
+class NothingShown(Exception):
+    """The tests of a fault did not run, do not pass without it, or failed by no assertion."""
 
-    Raises if the program does not start with it, or if a test could not run: only an assertion that
-    fails has shown anything.
+
+def plant(fault: Fault, root: Path, *, output: Path) -> Detection:
+    """Run a fault's tests in a copy of the project, and again when the copy has the fault.
+
+    Returns the first assertion that failed, or none. Raises NothingShown if a test does not pass
+    without the fault, if the program does not start with it, or if a test failed by another error:
+    only an assertion that fails has shown what the fault breaks.
     """
     with tempfile.TemporaryDirectory(prefix="tradewind-fault-") as folder:
-        copy, report = Path(folder) / "project", Path(folder) / "report.xml"
+        copy = Path(folder) / "project"
         _copy(root, copy)
-        path = copy / fault.file
-        path.write_text(changed(fault, path.read_text(encoding="utf-8")), encoding="utf-8")
         found = os.pathsep.join(str(copy / part) for part in (".", "simulator", "sdk/python"))
         settings = {**fault.settings, "PYTHONPATH": found}
+        report = Path(folder) / "without.xml"
+        code, said = _run(fault.tests, copy, settings, report, output)
+        if code != _PASSED or not said.cases or said.skipped:
+            raise NothingShown(
+                f"Without the fault {said.skipped} of {said.cases} tests were skipped, and of "
+                f"the others these failed: {list(said.failures)}"
+            )
+        path = copy / fault.file
+        path.write_text(changed(fault, path.read_text(encoding="utf-8")), encoding="utf-8")
         _check_start(fault, copy, found)
-        code = run_tests(fault.tests, copy, settings, report=report, output=output, options=["-x"])
-        _, _, failures = read_report(report, code)
-        # A test that failed may fail in its teardown, too.
-        assertions = [failure for failure in failures if ": error: " not in failure]
-        if code not in (_PASSED, _FAILED) or (failures and not assertions):
-            raise RuntimeError(f"{fault.description}: the tests did not run.\n{failures}")
-    return Detection(fault.row, fault.description, fault.file, _first(assertions, folder))
+        report = Path(folder) / "with.xml"
+        code, said = _run(fault.tests, copy, settings, report, output)
+        if code not in (_PASSED, _FAILED) or (said.failures and not said.assertions):
+            raise NothingShown(f"No assertion failed, but: {list(said.failures)}")
+    return Detection(fault.row, fault.description, fault.file, _first(said.assertions, folder))
+
+
+def _run(
+    tests: Sequence[str], copy: Path, settings: Mapping[str, str], report: Path, output: Path
+) -> tuple[int, CasesReport]:
+    options = ["-x", "-p", "tools.chaos.assertions"]
+    code = run_tests(tests, copy, settings, report=report, output=output, options=options)
+    return code, read_report(report, code)
 
 
 def changed(fault: Fault, text: str) -> str:
@@ -307,7 +375,7 @@ def _check_start(fault: Fault, copy: Path, python_path: str) -> None:
         check=False,
     )
     if not ended.stdout.startswith(str(copy)):
-        raise RuntimeError(f"{fault.description}: the copy does not start.\n{ended.stderr}")
+        raise NothingShown(f"The copy does not start with the fault.\n{ended.stderr}")
 
 
 def _first(failures: Sequence[str], folder: str) -> str | None:

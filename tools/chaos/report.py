@@ -167,11 +167,19 @@ def with_saved(page: str, rows: Report | None, faults: FaultReport | None) -> st
 
 
 def with_verdict(page: str, rows: Report | None, faults: FaultReport | None) -> str:
-    """The page with a first line that says whether everything on it was run, and holds."""
+    """The page with a first line that says whether everything on it was run, when, and holds."""
     sentences = [rows_verdict(rows), faults_verdict(faults)]
+    if rows:
+        sentences.append(f"The rows were run {_when(rows.machine)}.")
+    if faults:
+        sentences.append(f"The faults were planted {_when(faults.machine)}.")
     if rows and faults and not rows.machine.is_same(faults.machine):
         sentences.append("Rows and faults are of different programs or machines.")
     return with_part(page, "verdict", "make chaos", f"**{' '.join(sentences)}**")
+
+
+def _when(machine: Machine) -> str:
+    return f"at commit `{machine.commit}`, the last of them on {machine.date}"
 
 
 def rows_verdict(report: Report | None) -> str:
@@ -182,7 +190,8 @@ def rows_verdict(report: Report | None) -> str:
     if report.failed:
         sentences.append(f"FAILED: {_listed('row', report.failed)}.")
     if report.missing:
-        sentences.append(f"INCOMPLETE: {_listed('row', report.missing)} not run.")
+        rows = _listed("row", report.missing)
+        sentences.append(f"INCOMPLETE: {rows} not run with the program of the last run.")
     return " ".join(sentences) or f"All {len(report.rows)} rows hold."
 
 
@@ -194,7 +203,10 @@ def faults_verdict(report: FaultReport | None) -> str:
     if report.undetected:
         sentences.append(f"NOT DETECTED: a fault of {_listed('row', report.undetected)}.")
     if report.missing:
-        sentences.append(f"INCOMPLETE: faults of {_listed('row', report.missing)} not planted.")
+        rows = _listed("row", report.missing)
+        sentences.append(
+            f"INCOMPLETE: faults of {rows} not planted in the program of the last run."
+        )
     return " ".join(sentences) or f"All {len(FAULTS)} planted faults were detected."
 
 

@@ -8,9 +8,11 @@ import tempfile
 import time
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tools.chaos.assertions import PROPERTY
 from tools.chaos.model import Figures, Result, Row, merge
 
 # Read by tests/kit/scorecard.py.
@@ -27,17 +29,18 @@ def run(row: Row, root: Path, *, output: Path) -> Result:
         report = Path(folder) / "report.xml"
         settings = {**row.settings, _FIGURES_FILE: str(figures_file)}
         code = run_tests(row.tests, root, settings, report=report, output=output)
-        cases, skipped, failures = read_report(report, code)
+        said = read_report(report, code)
         recorded = figures_file.read_text().splitlines() if figures_file.exists() else []
     parts = [
         _figures(figures) for figures in map(json.loads, recorded) if figures["row"] == row.number
     ]
+    failures = said.failures
     if row.counts_cases:
-        parts.append(Figures(events=cases, violations=len(failures)))
+        parts.append(Figures(events=said.cases, violations=len(failures)))
     elif not parts:
         failures = (*failures, "The tests recorded no figures.")
     seconds = time.monotonic() - started
-    return Result(row.number, merge(parts), cases, skipped, tuple(failures), seconds)
+    return Result(row.number, merge(parts), said.cases, said.skipped, tuple(failures), seconds)
 
 
 def run_tests(
@@ -68,15 +71,31 @@ def run_tests(
             return 124
 
 
-def read_report(report: Path, code: int) -> tuple[int, int, Sequence[str]]:
+@dataclass(frozen=True)
+class CasesReport:
+    """What pytest reported: the cases, how many were skipped, and what failed.
+
+    `assertions` are the failures of tests that failed by an assertion. They are known only with the
+    plugin tools.chaos.assertions.
+    """
+
+    cases: int
+    skipped: int
+    failures: Sequence[str]
+    assertions: Sequence[str] = ()
+
+
+def read_report(report: Path, code: int) -> CasesReport:
     """Count the cases and the skipped ones, and list the failures by the report of pytest."""
     if not report.exists():
-        return 0, 0, [f"pytest ended with code {code} and no report."]
+        return CasesReport(0, 0, [f"pytest ended with code {code} and no report."])
     failures: list[str] = []
+    assertions: list[str] = []
     cases = skipped = 0
     for case in ET.parse(report).getroot().iter("testcase"):  # noqa: S314 - pytest wrote it
         cases += 1
         skipped += case.find("skipped") is not None
+        asserted = case.find(f"properties/property[@name='{PROPERTY}']") is not None
         for problem in (*case.findall("failure"), *case.findall("error")):
             what = "error: " if problem.tag == "error" else ""
             lines = [line.strip() for line in (problem.get("message") or "").splitlines()]
@@ -84,9 +103,12 @@ def read_report(report: Path, code: int) -> tuple[int, int, Sequence[str]]:
             said = [line for line in lines if line and not line.startswith("+ ")]
             message = "; ".join(said[:2])
             failures.append(f"{case.get('name')}: {what}{message[:_LONGEST_FAILURE]}")
+            # A test that failed may fail in its teardown, too.
+            if asserted and problem.tag == "failure":
+                assertions.append(failures[-1])
     if code and not failures:
         failures.append(f"pytest ended with code {code}.")
-    return cases, skipped, failures
+    return CasesReport(cases, skipped, failures, assertions)
 
 
 def _figures(recorded: Mapping[str, Any]) -> Figures:
