@@ -2,9 +2,11 @@
 
 import asyncio
 import contextlib
+import errno
+import socket
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,6 +19,8 @@ from cryptography.x509.oid import NameOID
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 Behaviour = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+_PORTS_TRIED = 20
 
 
 @dataclass
@@ -33,9 +37,16 @@ class Receiver:
 
 @asynccontextmanager
 async def receiving(
-    behaviour: Behaviour, *, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1"
+    behaviour: Behaviour,
+    *,
+    tls: ssl.SSLContext | None = None,
+    host: str = "127.0.0.1",
+    at: socket.socket | None = None,
 ) -> AsyncIterator[Receiver]:
-    """Take requests, one after the other on a connection, and let `behaviour` answer each."""
+    """Take requests, one after the other on a connection, and let `behaviour` answer each.
+
+    They are taken at a port of `host`, or by the socket `at`, which is bound.
+    """
     receiver = Receiver()
     under_way: set[asyncio.Task[None]] = set()
 
@@ -52,7 +63,8 @@ async def receiving(
         under_way.add(task)
         task.add_done_callback(under_way.discard)
 
-    server = await asyncio.start_server(connected, host, 0, ssl=tls)
+    at = at or bound_sockets(host)[0]
+    server = await asyncio.start_server(connected, sock=at, ssl=tls)
     receiver.port = server.sockets[0].getsockname()[1]
     try:
         yield receiver
@@ -62,6 +74,42 @@ async def receiving(
             task.cancel()
         await asyncio.gather(*under_way, return_exceptions=True)
         await server.wait_closed()
+
+
+def bound_sockets(*hosts: str) -> list[socket.socket]:
+    """A socket at each of these addresses, all at one port.
+
+    A port that is free at one address may be in use at another, by a connection of other tests.
+    """
+    for _ in range(_PORTS_TRIED):
+        with ExitStack() as stack:
+            sockets: list[socket.socket] = []
+            for host in hosts:
+                family = socket.AF_INET6 if ":" in host else socket.AF_INET
+                sockets.append(stack.enter_context(socket.socket(family)))
+                try:
+                    sockets[-1].bind((host, sockets[0].getsockname()[1]))
+                except OSError as error:
+                    if error.errno != errno.EADDRINUSE:
+                        raise
+                    break
+            else:
+                stack.pop_all()
+                return sockets
+    raise AssertionError(f"No port is free at all of {hosts}.")
+
+
+@contextmanager
+def full_queue(listener: socket.socket) -> Iterator[None]:
+    """Connections to this bound socket are neither accepted nor refused, as by a packet filter."""
+    with ExitStack() as stack:
+        stack.enter_context(listener)
+        listener.listen(0)
+        for _ in range(8):
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(listener.getsockname())
+        yield
 
 
 async def _request(reader: asyncio.StreamReader) -> bytes:

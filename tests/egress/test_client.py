@@ -3,11 +3,20 @@
 import asyncio
 import socket
 from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from time import perf_counter
 
 import pytest
-from egress.receivers import OK, Behaviour, Certificates, answering, hanging_after, receiving
+from egress.receivers import (
+    OK,
+    Behaviour,
+    Certificates,
+    answering,
+    bound_sockets,
+    full_queue,
+    hanging_after,
+    receiving,
+)
 
 from tradewind.egress import client as module
 from tradewind.egress.client import CallFailed, Client, Reply
@@ -332,9 +341,10 @@ async def test_the_certificate_is_checked_before_anything_is_sent(authority: Cer
 
 async def test_the_addresses_of_a_host_are_tried_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_CONNECT_SECONDS", 1.0)
-    async with receiving(answering(OK)) as receiver, calling() as client:
+    full, served = bound_sockets(*ADDRESSES[1:])
+    async with receiving(answering(OK), at=served) as receiver, calling() as client:
         # Nobody listens at the first address, and nobody answers at the second.
-        with full_queue(receiver.port), resolving(*ADDRESSES, port=receiver.port):
+        with full_queue(full), resolving(*ADDRESSES, port=receiver.port):
             began = perf_counter()
             assert await post(client, receiver.url(HOST), repeatable=False) == Reply(200, b"ok")
             assert perf_counter() - began > 0.3
@@ -350,8 +360,9 @@ async def test_a_call_that_fails_meanwhile_does_not_matter(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "_CONNECT_SECONDS", 1.0)
-    async with receiving(answering(OK)) as receiver, calling() as client:
-        with full_queue(receiver.port), resolving(*ADDRESSES, port=receiver.port):
+    full, served = bound_sockets(*ADDRESSES[1:])
+    async with receiving(answering(OK), at=served) as receiver, calling() as client:
+        with full_queue(full), resolving(*ADDRESSES, port=receiver.port):
             reply = asyncio.create_task(post(client, receiver.url(HOST)))
             await asyncio.sleep(0.05)  # it waits for the second address
             monkeypatch.setattr(module, "_CONNECT_SECONDS", 0.0)
@@ -359,17 +370,3 @@ async def test_a_call_that_fails_meanwhile_does_not_matter(
             assert not sent
 
             assert await reply == Reply(200, b"ok")
-
-
-@contextmanager
-def full_queue(port: int) -> Iterator[None]:
-    """An address where connections are neither accepted nor refused."""
-    with ExitStack() as stack:
-        listener = stack.enter_context(socket.socket())
-        listener.bind((ADDRESSES[1], port))
-        listener.listen(0)
-        for _ in range(3):
-            waiting = stack.enter_context(socket.socket())
-            waiting.setblocking(False)
-            waiting.connect_ex((ADDRESSES[1], port))
-        yield

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import pytest
-from egress.receivers import OK, Certificates
+from egress.receivers import OK, Certificates, bound_sockets
 from kit.egress import Names, Watch, code, sending
 
 from tradewind.egress.result import AttemptResult, Outcome
@@ -66,10 +66,11 @@ def end(writer: asyncio.StreamWriter, *, abruptly: bool) -> None:
 
 @asynccontextmanager
 async def listening(
-    tls: ssl.SSLContext | None = None, *, host: str = "127.0.0.1", port: int = 0
+    tls: ssl.SSLContext | None = None, *, at: socket.socket | None = None
 ) -> AsyncIterator[Endpoint]:
     endpoint = Endpoint()
-    server = await asyncio.start_server(endpoint.serve, host, port, ssl=tls)
+    at = at or bound_sockets("127.0.0.1")[0]
+    server = await asyncio.start_server(endpoint.serve, sock=at, ssl=tls)
     endpoint.server = server
     endpoint.port = server.sockets[0].getsockname()[1]
     try:
@@ -185,9 +186,10 @@ async def test_a_connection_that_was_idle_for_two_seconds_is_not_used(
 async def test_another_address_does_not_get_what_the_first_has_read(ends: str) -> None:
     names = Names({HOOK: [["127.0.0.1"], ["127.0.0.1", "127.0.0.2"]]})
     watch = Watch()
+    sockets = bound_sockets("127.0.0.1", "127.0.0.2")
     async with (
-        listening() as first,
-        listening(host="127.0.0.2", port=first.port) as second,
+        listening(at=sockets[0]) as first,
+        listening(at=sockets[1]) as second,
         sending(names, watch=watch) as sender,
     ):
         url = f"http://{HOOK}:{first.port}/hook"
@@ -203,9 +205,10 @@ async def test_another_address_does_not_get_what_the_first_has_read(ends: str) -
 async def test_another_address_gets_what_a_dead_idle_connection_could_not_take() -> None:
     """Nothing was sent on it, and the first address is gone: the second may have the request."""
     names = Names({HOOK: [["127.0.0.1"], ["127.0.0.1", "127.0.0.2"]]})
+    sockets = bound_sockets("127.0.0.1", "127.0.0.2")
     async with (
-        listening() as first,
-        listening(host="127.0.0.2", port=first.port) as second,
+        listening(at=sockets[0]) as first,
+        listening(at=sockets[1]) as second,
         sending(names) as sender,
     ):
         url = f"http://{HOOK}:{first.port}/hook"

@@ -4,11 +4,19 @@ import asyncio
 import socket
 import ssl
 from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from ipaddress import ip_address, ip_network
 
 import pytest
-from egress.receivers import OK, answering, hanging_after, receiving, resetting
+from egress.receivers import (
+    OK,
+    answering,
+    bound_sockets,
+    full_queue,
+    hanging_after,
+    receiving,
+    resetting,
+)
 from kit.egress import DEVELOPMENT, Names, Watch, code, sending
 
 from tradewind.egress import addresses, failures
@@ -163,21 +171,12 @@ async def test_an_address_that_took_the_request_is_the_last_one() -> None:
 
 
 async def test_an_address_that_never_connects_leaves_time_for_the_next() -> None:
-    """A full backlog answers nothing, as a packet filter would."""
     names = Names({HOOK: [["127.0.0.2", "127.0.0.1"]]})
-    async with receiving(answering(OK)) as receiver:
-        with ExitStack() as sockets:
-            full = sockets.enter_context(socket.socket())
-            full.bind(("127.0.0.2", receiver.port))
-            full.listen(0)
-            for _ in range(8):
-                waiting = sockets.enter_context(socket.socket())
-                waiting.setblocking(False)
-                waiting.connect_ex(("127.0.0.2", receiver.port))
-            await asyncio.sleep(0.05)
-            async with sending(names) as sender:
-                result = await sender.post(receiver.url(HOOK), b"{}", [], seconds=2)
-                alone = await sender.post(receiver.url("127.0.0.2"), b"{}", [], seconds=0.5)
+    full, served = bound_sockets("127.0.0.2", "127.0.0.1")
+    async with receiving(answering(OK), at=served) as receiver, sending(names) as sender:
+        with full_queue(full):
+            result = await sender.post(receiver.url(HOOK), b"{}", [], seconds=2)
+            alone = await sender.post(receiver.url("127.0.0.2"), b"{}", [], seconds=0.5)
 
     assert (result.outcome, result.tried) == (Outcome.DELIVERED, 2)
     assert 0.9 < result.timings.total < 1.5
