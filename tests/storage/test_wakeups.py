@@ -185,6 +185,21 @@ async def test_rare_announcements_are_not_gathered(db: Database) -> None:
     assert min(took[1:]) < 0.007
 
 
+async def test_announcements_that_become_rare_again_are_not_gathered(db: Database) -> None:
+    """Once two had come within 2 ms, all that came within 20 ms of another were gathered."""
+    async with heard_by_another(db) as heard:
+        for _ in range(100):
+            db.wakeups.announce("orders")
+        await asyncio.sleep(0.05)
+        started = monotonic()
+        for _ in range(60):
+            db.wakeups.announce("orders")
+            await asyncio.sleep(0.005)
+        took = monotonic() - started
+
+    assert heard.count("orders") > took / 0.02 + 5
+
+
 async def test_an_announcement_that_cannot_be_sent_is_let_pass(tmp_path: Path) -> None:
     away = Database(f"postgresql://nobody@/none?host={tmp_path}", size=1, name="away")
     await away.open()

@@ -11,11 +11,11 @@ from tradewind.errors import ServiceUnavailable
 from tradewind.observability.logs import log
 from tradewind.storage import sql
 
-# How long announcements are gathered before the next NOTIFY: briefly while they are rare, so that
-# each is sent almost at once, and longer while they are frequent, so that a busy process sends
-# fifty a second and not one for each transaction.
-_RARE_SECONDS = 0.002
-_FREQUENT_SECONDS = 0.02
+# How long announcements are gathered before the next NOTIFY: for so long for each in the last one.
+# Up to five hundred a second each is sent almost at once, and beyond that they gather more and
+# more, so that a busy process sends fifty a second and not one for each transaction.
+_SECONDS_EACH = 0.002
+_LONGEST_SECONDS = 0.02
 _RECONNECT_SECONDS = 1.0
 # More subjects than these are not named: a payload has 8,000 bytes at most.
 _MOST_SUBJECTS = 100
@@ -96,12 +96,12 @@ class Wakeups:
     async def _send(self) -> None:
         while self._unsent:
             unsent, self._unsent = self._unsent, defaultdict(set)
-            is_rare, self._announced = self._announced <= len(unsent), 0
+            announced, self._announced = self._announced, 0
             try:
                 await sql.notify(self._fetch, [_payload(*topic) for topic in unsent.items()])
             except _FAILURES as error:
                 log.warning("wakeup.not_sent", topics=sorted(unsent), error=str(error))
-            await asyncio.sleep(_RARE_SECONDS if is_rare else _FREQUENT_SECONDS)
+            await asyncio.sleep(min(_SECONDS_EACH * announced, _LONGEST_SECONDS))
 
     async def _listen(self) -> None:
         while True:
