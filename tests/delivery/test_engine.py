@@ -18,7 +18,7 @@ from tradewind.audit.model import COMMAND_LINE
 from tradewind.delivery import engine, hold, lanes, sql
 from tradewind.delivery.claim_buffer import ClaimBuffer
 from tradewind.delivery.engine import Engine
-from tradewind.delivery.lanes import FAILURES_BEFORE_REST, FIRST
+from tradewind.delivery.lanes import FAILURES_BEFORE_REST, FIRST, EngineLimits
 from tradewind.events.journal import DELIVERIES
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
@@ -30,11 +30,13 @@ _EVENTS = 3
 
 
 @asynccontextmanager
-async def running(db: Database, keyring: Keyring) -> AsyncIterator[Wakeup]:
+async def running(
+    db: Database, keyring: Keyring, limits: EngineLimits | None = None
+) -> AsyncIterator[Wakeup]:
     """An engine that delivers to loopback, until it is told to stop; the event wakes it."""
     stop, wake = asyncio.Event(), Wakeup()
     async with sending() as sender:
-        task = asyncio.create_task(Engine(db, keyring, sender).run(stop, wake))
+        task = asyncio.create_task(Engine(db, keyring, sender, limits=limits).run(stop, wake))
         try:
             yield wake
         finally:
@@ -167,6 +169,65 @@ async def test_beside_an_endpoint_that_fails_at_once_a_turn_is_taken_only_for_a_
     assert looks <= 20 + failed // 2
 
 
+async def test_results_of_others_make_no_room_for_an_endpoint_that_holds_all_it_may(
+    db: Database, keyring: Keyring, endpoint: WebhookEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So nobody asks after each of their results whether more can be claimed."""
+    asked = 0
+    answers = {"/held": threading.Semaphore(0), "/healthy": threading.Semaphore(0)}
+
+    def counted_share_out(*args: Any) -> Any:
+        nonlocal asked
+        asked += 1
+        return lanes.share_out(*args)
+
+    monkeypatch.setattr(engine, "share_out", counted_share_out)
+    endpoint.answer = lambda got: 200 if answers[got.path].acquire(timeout=20) else 500
+    await queued_for(db, keyring, endpoint.url("/held"), 2 * int(FIRST))
+    healthy = await queued_for(db, keyring, endpoint.url("/healthy"), 5)
+    attempts = "SELECT count(*) FROM delivery_attempt WHERE subscription_id = $1"
+
+    try:
+        async with statements_of(monkeypatch) as statements, running(db, keyring):
+            await asyncio.to_thread(endpoint.until, lambda got: len(got) == FIRST + 5)
+            await idle(statements, "claim")
+            assert asked > 0
+            asked = 0
+            for number in range(1, 6):
+                answers["/healthy"].release()
+
+                async def recorded(number: int = number) -> bool:
+                    return bool(await db.fetchval(attempts, healthy) == number)
+
+                await until(recorded)
+            assert asked == 0
+            answers["/held"].release(100)
+    finally:
+        for each in answers.values():
+            each.release(100)
+
+
+async def test_results_of_others_make_room_where_they_have_all_that_there_is(
+    db: Database, keyring: Keyring, endpoint: WebhookEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = held_back(endpoint, but="/new")
+    limits = EngineLimits(total=1)
+    await queued_for(db, keyring, endpoint.url("/held"), limits.claimed.total)
+
+    try:
+        async with statements_of(monkeypatch) as statements, running(db, keyring, limits) as wake:
+            await asyncio.to_thread(endpoint.until, lambda got: len(got) == 1)
+            await queued_for(db, keyring, endpoint.url("/new"), 1)
+            wake.set()
+            await idle(statements)
+            answers.release(100)
+            await asyncio.to_thread(
+                endpoint.until, lambda got: any(request.path == "/new" for request in got)
+            )
+    finally:
+        answers.release(100)
+
+
 def held_back(endpoint: WebhookEndpoint, *, but: str) -> threading.Semaphore:
     """Hold back the answers to all paths but one; each release lets one of them go."""
     answers = threading.Semaphore(0)
@@ -265,11 +326,11 @@ async def statements_of(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[list[s
         yield statements
 
 
-async def idle(statements: list[str]) -> None:
-    """Wait until the engine has polled, and had nothing to do for a moment."""
+async def idle(statements: list[str], last: str = "poll") -> None:
+    """Wait until the engine has polled or claimed, and had nothing to do for a moment."""
     number = -1
     async with asyncio.timeout(_PATIENCE_SECONDS):
-        while statements[-1:] != ["poll"] or len(statements) != number:
+        while statements[-1:] != [last] or len(statements) != number:
             number = len(statements)
             await asyncio.sleep(0.2)
 

@@ -158,7 +158,7 @@ def lanes_of(*lanes: Lane) -> dict[UUID, Lane]:
 
 def shares_of(lanes: Mapping[UUID, Lane], bounds: EngineLimits) -> dict[UUID, int]:
     """What each gets that gets anything, if all want as much as they may have."""
-    shares = share_out(lanes.values(), lanes.values(), bounds)
+    shares, _ = share_out(lanes.values(), lanes.values(), bounds)
     return {item: shares[lane] for item, lane in lanes.items() if lane in shares}
 
 
@@ -219,8 +219,29 @@ def test_one_account_takes_no_more_than_its_part_however_many_lanes_it_has() -> 
 def test_those_who_have_nothing_due_get_nothing_and_still_count() -> None:
     busy, idle = lane(in_flight=8, host="a"), lane(host="a")
 
-    assert share_out([idle], [busy, idle], EngineLimits(total=10)) == {idle: 2}
-    assert share_out([idle], [busy, idle], EngineLimits(host=9)) == {idle: 1}
+    assert share_out([idle], [busy, idle], EngineLimits(total=10)) == ({idle: 2}, True)
+    assert share_out([idle], [busy, idle], EngineLimits(host=9)) == ({idle: 1}, True)
+
+
+@pytest.mark.parametrize(
+    ("due", "busy", "bounds", "waits"),
+    [
+        ([], [lane(in_flight=10)], EngineLimits(total=10), False),
+        ([lane()], [], EngineLimits(), False),
+        ([lane(in_flight=16)], [], EngineLimits(total=16), False),  # its own limit
+        ([lane(), lane()], [], EngineLimits(total=31), True),
+        ([lane()], [lane(in_flight=10)], EngineLimits(total=10), True),
+        ([lane(host="a")], [lane(in_flight=250, host="a")], EngineLimits(), True),
+        ([lane(host="a")], [lane(in_flight=250, host="b")], EngineLimits(), False),
+        ([lane(failing=True)], [lane(in_flight=490, failing=True)], EngineLimits(), True),
+    ],
+)
+def test_a_lane_that_gets_less_than_it_wants_waits_for_room_of_others(
+    due: Sequence[Lane], busy: Sequence[Lane], bounds: EngineLimits, waits: bool
+) -> None:
+    _, result = share_out(due, [*due, *busy], bounds)
+
+    assert result == waits
 
 
 _LANES = some.lists(

@@ -115,8 +115,9 @@ class Engine:
         # When the first rest of a lane ends.
         self._timer: asyncio.TimerHandle | None = None
         self._recorder = Recorder(db, self._db, self._lanes, policy, monotonic)
-        # The lanes for which more may be due.
+        # The lanes for which more may be due; whether one waits for room that others make.
         self._due: dict[UUID, Lane] = {}
+        self._is_crowded = False
         self._quiet = QuietLanes()
         # Where the last claims ended. Rows that fell due before that are seen after the next poll.
         self._marks: dict[UUID, tuple[float, UUID]] = {}
@@ -165,7 +166,7 @@ class Engine:
             finally:
                 announced = {}
             if not busy:
-                # The end of an attempt makes room, which matters only if more is due.
+                # The end of an attempt may make room, which matters only if more is due.
                 room = [self._room] if self._due else []
                 if not await _first(self._idle, stop, wake, *room):
                     self._poll_at = _NEVER  # time has passed: something may be due by now
@@ -246,7 +247,8 @@ class Engine:
 
     def _share_out(self) -> dict[UUID, int]:
         busy = [lane for lane in self._busy.values() if not lane.waiting]
-        shares = share_out(self._due.values(), [*busy, *self._buffer.lanes], self._limits.claimed)
+        claimed = [*busy, *self._buffer.lanes]
+        shares, self._is_crowded = share_out(self._due.values(), claimed, self._limits.claimed)
         if len(shares) == len(self._due) == 1:
             return dict(zip(self._due, shares.values(), strict=True))
         return {key: shares[lane] for key, lane in self._due.items() if lane in shares}
@@ -461,7 +463,9 @@ class Engine:
         if not lane.in_flight:
             del self._busy[key]
         self._in_flight.add(lane, -1)
-        self._room.set()
+        # The end of any other attempt makes no room that somebody waits for.
+        if key in self._due or self._is_crowded or self._stopping:
+            self._room.set()
         if self._buffer:
             self._claimed.set()
 

@@ -204,12 +204,15 @@ class Usage:
         return number
 
 
-def share_out(due: Collection[Lane], busy: Iterable[Lane], limits: EngineLimits) -> dict[Lane, int]:
+def share_out(
+    due: Collection[Lane], busy: Iterable[Lane], limits: EngineLimits
+) -> tuple[dict[Lane, int], bool]:
     """How many deliveries to claim for each lane that has some due.
 
     `busy` are all lanes that have something claimed. Every lane gets one before any gets two, up to
     what it wants, and lanes with the fewest claimed come first. So a backlog takes what the others
-    leave, and nothing from them.
+    leave, and nothing from them. Returns also whether a lane got less than it wants: then it waits
+    for room that others make.
     """
     # Of a thousand lanes, most have enough waiting: only the others are worth a closer look.
     equal_share, largest = _equal_shares(due, limits)
@@ -220,7 +223,7 @@ def share_out(due: Collection[Lane], busy: Iterable[Lane], limits: EngineLimits)
         if lane.waiting <= enough and (wanted := lane.wanted(equal_share(lane))) > 0
     ]
     if not wanting:
-        return {}
+        return {}, False
     usage = Usage.of_claimed(busy)
     shares: dict[Lane, int] = {}
     hungry: dict[Lane, int] = {}
@@ -236,7 +239,7 @@ def share_out(due: Collection[Lane], busy: Iterable[Lane], limits: EngineLimits)
             shares[lane] += taken
             if not taken or shares[lane] == wanted:
                 del hungry[lane]
-    return shares
+    return shares, any(shares.get(lane, 0) < wanted for lane, wanted in wanting)
 
 
 def gather_seconds(waiting: int, shares: Mapping[Lane, int], last_claim: int) -> float:
