@@ -38,7 +38,7 @@ _PAUSE_SECONDS_EACH = 0.002
 _MAX_PAUSE_SECONDS = 0.01
 # An endpoint that fails at once would otherwise keep the engine busy with its failures. It rests
 # after several of them, so that they share a claim, a look at the subscription and a record.
-FAILURES_BEFORE_REST = 8
+FAILURES_BEFORE_REST = 16
 REST_SECONDS = FAILURES_BEFORE_REST * 0.02
 # Statuses that do not mean that the endpoint is overloaded.
 _HARMLESS_STATUSES = range(300, 500)
