@@ -3,7 +3,9 @@
 import asyncio
 import json
 import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import cycle
 from time import perf_counter
 from uuid import UUID
 
@@ -21,11 +23,11 @@ _WRITERS = 16
 
 
 class Appender:
-    """Appends events of one account, each in a transaction of its own."""
+    """Appends events of some accounts in turn, each in a transaction of its own."""
 
-    def __init__(self, db: Database, account_id: UUID) -> None:
+    def __init__(self, db: Database, account_ids: Sequence[UUID]) -> None:
         self._db = db
-        self._account_id = account_id
+        self._account_ids = cycle(account_ids)
 
     async def append(self) -> tuple[str, float]:
         """The id of a new event, and when its transaction had committed."""
@@ -40,7 +42,7 @@ class Appender:
             total_amount_cny=128.5,
             updated_at=now.isoformat(),
         )
-        event = compose(self._account_id, order_id, ORDER_UPDATED, news, now)
+        event = compose(next(self._account_ids), order_id, ORDER_UPDATED, news, now)
         async with transaction(self._db) as tx:
             journal.append(tx, [event])
         return ids.EVENT.show(event.id), perf_counter()
@@ -68,12 +70,12 @@ class Appender:
         return events
 
 
-async def main(database_url: str, account_id: UUID) -> None:
+async def main(database_url: str, account_ids: Sequence[UUID]) -> None:
     logs.configure("json", "error")
     tune_garbage_collection()
     db = Database(database_url, size=_WRITERS, name="bench-appender")
     await db.open()
-    appender = Appender(db, account_id)
+    appender = Appender(db, account_ids)
     loop = asyncio.get_running_loop()
     print("ready", flush=True)
     while line := await loop.run_in_executor(None, sys.stdin.readline):
@@ -84,4 +86,4 @@ async def main(database_url: str, account_id: UUID) -> None:
 
 
 if __name__ == "__main__":
-    uvloop.run(main(sys.argv[1], UUID(sys.argv[2])))
+    uvloop.run(main(sys.argv[1], [UUID(account_id) for account_id in sys.argv[2:]]))

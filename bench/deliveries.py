@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from statistics import mean, median, quantiles
 from uuid import UUID
 
-from bench import by_name, scenarios, sender, workers
+from bench import by_name, fairness, scenarios, sender, workers
 from bench.delivery_queue import BODY, Bench, Cost, Meter, opened
 from bench.endpoints import Endpoints
 from bench.long_queue import drain_long_queue
@@ -15,7 +15,6 @@ from bench.results import Results
 from bench.scenarios import (
     ACROSS,
     ACROSS_RATE,
-    BAD,
     BURSTS,
     FAN_OUT,
     FAN_OUT_EVENTS,
@@ -34,11 +33,9 @@ DRAIN = 50_000
 POSTS = 20_000
 TURNS = 20
 TURN = 10_000
-HEALTHY = 50
 MILLION = 1_000_000
 FLOW_SECONDS = 4.0
 FLOW_RATE = 200
-FLOWS = 11
 FLOWS_ACROSS = 9
 
 
@@ -53,7 +50,6 @@ async def run(database_url: str, results: Results) -> None:
                 _drain,
                 _price,
                 _posts,
-                _fairness,
                 _latency,
                 _many,
                 by_name.run,
@@ -126,41 +122,15 @@ async def _spent(db: Database) -> tuple[int, int]:
     return (0, 0) if row is None else (row["xact_commit"], row["wal"])
 
 
-async def _fairness(bench: Bench, endpoints: Endpoints, results: Results) -> None:
-    """The p99 of healthy endpoints beside three that swallow everything, and without them.
-
-    The lower quartiles of the turns are compared. Pauses of the machine make the p99 of a turn:
-    without any bad endpoint it was 4 ms in one turn and 1,250 ms in another, of the same program.
-    """
-    alone, beside = [], []
-    for _ in range(FLOWS):
-        healthy = [await bench.subscribe(f"{endpoints.good}/{n}") for n in range(HEALTHY)]
-        alone.append(quantiles(await _latencies(bench, healthy), n=100)[98])
-        await bench.queue_bad(endpoints, BAD)
-        beside.append(quantiles(await _latencies(bench, healthy), n=100)[98])
-        await bench.clear()
-    about = "p99 of 50 healthy endpoints beside three that hold 10,000 each"
-    results.tell(_calm(beside) / _calm(alone), about, -1.2)
-    results.note(
-        f"lower quartile of {FLOWS} turns: {_calm(beside) * 1000:.1f} ms against "
-        f"{_calm(alone) * 1000:.1f} ms; medians {median(beside) * 1000:.1f} ms and "
-        f"{median(alone) * 1000:.1f} ms"
-    )
-
-
 def _calm(turns: Sequence[float]) -> float:
     """The lower quartile: the best turn of few is luck, and the worst ones are the machine's."""
     return quantiles(turns, n=4)[0]
 
 
-async def _latencies(bench: Bench, healthy: Sequence[UUID]) -> Sequence[float]:
-    async with bench.working():
-        await asyncio.sleep(1.5)  # until each of the three has swallowed what it gets at first
-        return await _flow(bench, healthy)
-
-
-async def _flow(bench: Bench, subscriptions: Sequence[UUID]) -> Sequence[float]:
-    """Seconds from the commit to the endpoint, at a steady flow."""
+async def _flow(
+    bench: Bench, endpoints: Endpoints, subscriptions: Sequence[UUID]
+) -> Sequence[float]:
+    """Seconds from the commit to the arrival, at a steady flow."""
     began = time.perf_counter()
     sent = 0
     while (now := time.perf_counter() - began) < FLOW_SECONDS:
@@ -171,17 +141,18 @@ async def _flow(bench: Bench, subscriptions: Sequence[UUID]) -> Sequence[float]:
         await asyncio.sleep(0.002)
     while await bench.pending(subscriptions):  # noqa: ASYNC110 - the database has no event
         await asyncio.sleep(0.02)
-    return await bench.latencies(subscriptions, sent)
+    arrivals = await asyncio.to_thread(endpoints.arrivals)
+    return await bench.latencies(subscriptions, sent, arrivals)
 
 
 async def _latency(bench: Bench, endpoints: Endpoints, results: Results) -> None:
-    subscriptions = [await bench.subscribe(endpoints.good)]
+    subscriptions = [await bench.subscribe(endpoints.metered)]
     async with bench.working():
-        times = await _flow(bench, subscriptions)
+        times = await _flow(bench, endpoints, subscriptions)
     posts = await _bare_posts(endpoints.good)
     cut, bare = quantiles(times, n=100), quantiles(posts, n=100)
     results.say(
-        f"commit to endpoint at {FLOW_RATE}/s: p50 {cut[49] * 1000:.1f} ms, "
+        f"commit to arrival at {FLOW_RATE}/s: p50 {cut[49] * 1000:.1f} ms, "
         f"p99 {cut[98] * 1000:.1f} ms; {cut[49] / bare[49]:.1f} and {cut[98] / bare[98]:.1f} times "
         "a bare POST"
     )
@@ -192,7 +163,7 @@ async def _bare_posts(url: str) -> Sequence[float]:
     times = []
     for _ in range(500):
         began = time.perf_counter()
-        await sender.post(url, BODY, ["Content-Type: application/json"])
+        await sender.post(url, BODY.encode(), ["Content-Type: application/json"])
         times.append(time.perf_counter() - began)
     await sender.close()
     return times
@@ -227,6 +198,7 @@ async def _processes(bench: Bench, endpoints: Endpoints, results: Results) -> No
     await _fan_out(bench, endpoints, results)
     await _single(bench, endpoints, results)
     await _latency_across(bench, endpoints, results)
+    await fairness.run(bench, endpoints, results)
 
 
 async def _fan_out(bench: Bench, endpoints: Endpoints, results: Results) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,12 +24,13 @@ from tradewind.storage.pool import Database
 from tradewind.storage.wakeups import Wakeup
 
 _PATIENCE_SECONDS = 120.0
+# The body of an event, with a place for its id.
 BODY = (
-    b'{"id":"evt_06EJ4KQZC5T9XN4R5ZJ2V7M8QW","event":"order.updated","created_at":'
-    b'"2026-11-15T01:02:03.004Z","data":{"order":{"id":"ORD06EJ4KQZC5T9XN4R5ZJ2V7M8QW","platform":'
-    b'"sandbox","order_id":"1688001","status":"paid","payment_status":"paid",'
-    b'"platform_payment_status":"paid","total_amount_cny":128.5,'
-    b'"updated_at":"2026-11-15T01:02:03.004Z"}}}'
+    '{"id":"%s","event":"order.updated","created_at":'
+    '"2026-11-15T01:02:03.004Z","data":{"order":{"id":"ORD06EJ4KQZC5T9XN4R5ZJ2V7M8QW","platform":'
+    '"sandbox","order_id":"1688001","status":"paid","payment_status":"paid",'
+    '"platform_payment_status":"paid","total_amount_cny":128.5,'
+    '"updated_at":"2026-11-15T01:02:03.004Z"}}}'
 )
 
 
@@ -78,21 +79,28 @@ class Bench:
         self.db = db
         self.engine_db = engine_db
         self.keyring = keyring
-        self.account = ids.new()
+        self.account: UUID
         self.wake = Wakeup()
 
     async def prepare(self) -> None:
+        self.account = await self.make_account()
+
+    async def make_account(self) -> UUID:
+        """Another account; it has no webhook."""
+        account_id = ids.new()
         await self.db.execute(
             """
             INSERT INTO account (id, email, roles, plan, created_at, updated_at)
             VALUES ($1, $2, '{buyer}', 'pro', now(), now())
             """,
-            self.account,
-            f"{self.account}@bench.example",
+            account_id,
+            f"{account_id}@bench.example",
         )
+        return account_id
 
-    async def subscribe(self, url: str) -> UUID:
-        return await subscribe(self.db, self.keyring, self.account, url)
+    async def subscribe(self, url: str, account_id: UUID | None = None) -> UUID:
+        """Subscribe a URL to the events of an account, or of that which every bench has."""
+        return await subscribe(self.db, self.keyring, account_id or self.account, url)
 
     async def queue(self, subscriptions: Sequence[UUID], number: int) -> None:
         """Queue `number` events, one a microsecond, dealt out over the subscriptions."""
@@ -113,7 +121,8 @@ class Bench:
             inserted AS (
                 INSERT INTO event (id, account_id, number, purchase_order_id, type, body,
                                    created_at)
-                SELECT id, $1, last_number - $4 + ordinal, id, 'order.updated', $2, at
+                SELECT id, $1, last_number - $4 + ordinal, id, 'order.updated',
+                       convert_to(format($2, id), 'UTF8'), at
                   FROM input, head
             )
             INSERT INTO delivery_queue (account_id, subscription_id, generation, event_id,
@@ -142,11 +151,16 @@ class Bench:
         )
         return is_pending
 
-    async def latencies(self, subscriptions: Sequence[UUID], number: int) -> Sequence[float]:
-        """Seconds from the commit to the endpoint's answer, of the latest `number` events."""
+    async def latencies(
+        self, subscriptions: Sequence[UUID], number: int, arrivals: Mapping[str, float]
+    ) -> Sequence[float]:
+        """Seconds from the commit to the arrival, of the latest `number` events, latest first.
+
+        `arrivals` are those that the metered endpoint noted, on another clock of this machine.
+        """
         rows = await self.db.fetch(
             """
-            SELECT extract(epoch FROM started_at - event_at)::float + duration_ms / 1000.0 AS took
+            SELECT event_id, extract(epoch FROM event_at)::float AS at
               FROM delivery_attempt
              WHERE subscription_id = ANY ($1::uuid[])
              ORDER BY event_at DESC
@@ -155,7 +169,8 @@ class Bench:
             list(subscriptions),
             number,
         )
-        return [row["took"] for row in rows]
+        between = time.time() - time.perf_counter()
+        return [arrivals[str(row["event_id"])] + between - row["at"] for row in rows]
 
     async def queue_bad(self, endpoints: Endpoints, number: int) -> None:
         """Queue `number` events each for a black hole, a dead name and an endpoint that drips."""

@@ -1,9 +1,12 @@
 """Endpoints for benchmarks: two that answer, one that never does, and one that drips."""
 
+import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
+from urllib.request import urlopen
 
 
 class Endpoints:
@@ -19,6 +22,10 @@ class Endpoints:
         self.black_hole, self.dripping = (f"http://127.0.0.1:{port}" for port in ports)
         return self
 
+    def arrivals(self) -> Mapping[str, float]:
+        """When each event arrived at the endpoint that notes it, by its id; each is told once."""
+        return dict(told_by(self.metered, "arrivals"))
+
     def __exit__(
         self,
         kind: type[BaseException] | None,
@@ -30,6 +37,12 @@ class Endpoints:
             process.wait(10)
             if process.stdout is not None:
                 process.stdout.close()
+
+
+def told_by(endpoint: str, path: str) -> Any:
+    """What the endpoint that notes arrivals says: their `count`, or the `arrivals`."""
+    with urlopen(f"{endpoint}/{path}", timeout=30) as response:  # noqa: S310 - loopback
+        return json.load(response)
 
 
 def started(module: str, *options: str) -> tuple[subprocess.Popen[str], list[int]]:

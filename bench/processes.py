@@ -7,11 +7,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
-from urllib.request import urlopen
 from uuid import UUID
 
 from bench import servers, workers
+from bench.endpoints import told_by
 from bench.servers import THIS_PROGRAM, Program
 
 _LOOK_SECONDS = 0.05
@@ -61,7 +60,7 @@ class System:
         """Append events as fast as it goes, until the last attempt is recorded."""
         before, recorded, number = self._cpu(), self._delivered(), events * subscriptions
         committed = self.append("burst", events)
-        arrived = self._arrivals(number)
+        arrived = self.arrivals(number)
         self._wait(lambda: self._delivered() >= recorded + number)
         seconds = max(at for _, at in arrived) - min(committed.values())
         return self._spent(before, number, seconds)
@@ -75,13 +74,13 @@ class System:
     def latencies(self, rate: int, seconds: int, subscriptions: int) -> Sequence[float]:
         """Seconds from a commit to the arrival, at a steady rate of events."""
         committed = self.append("flow", rate, seconds)
-        arrived = self._arrivals(rate * seconds * subscriptions)
+        arrived = self.arrivals(rate * seconds * subscriptions)
         return [at - committed[event_id] for event_id, at in arrived]
 
-    def _arrivals(self, number: int) -> Sequence[tuple[str, float]]:
+    def arrivals(self, number: int) -> Sequence[tuple[str, float]]:
         """Wait for `number` deliveries; the event of each, and when it arrived."""
-        self._wait(lambda: self._get("count") >= number)
-        arrived: Sequence[tuple[str, float]] = self._get("arrivals")
+        self._wait(lambda: told_by(self.endpoint, "count") >= number)
+        arrived: Sequence[tuple[str, float]] = told_by(self.endpoint, "arrivals")
         return arrived
 
     def _wait(self, is_done: Callable[[], bool]) -> None:
@@ -90,10 +89,6 @@ class System:
             if time.perf_counter() > until:
                 raise RuntimeError("The deliveries did not end in time.")
             time.sleep(_LOOK_SECONDS)
-
-    def _get(self, path: str) -> Any:
-        with urlopen(f"{self.endpoint}/{path}", timeout=30) as response:  # noqa: S310 - loopback
-            return json.load(response)
 
     def _delivered(self) -> int:
         return sum(worker.delivered() for worker in self.workers)
@@ -112,15 +107,15 @@ class System:
 @contextmanager
 def running(
     database_url: str,
-    account_id: UUID,
+    account_ids: Sequence[UUID],
     postmaster: int,
     endpoint: str,
     *,
     number: int = 1,
     program: Program = THIS_PROGRAM,
 ) -> Iterator[System]:
-    """An appender and `number` workers, while the block lasts."""
-    command = [sys.executable, "-m", "bench.appender", database_url, str(account_id)]
+    """An appender for these accounts and `number` workers, while the block lasts."""
+    command = [sys.executable, "-m", "bench.appender", database_url, *map(str, account_ids)]
     pipe = subprocess.PIPE
     with (
         workers.working(database_url, number, program=program) as running_workers,

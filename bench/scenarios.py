@@ -39,7 +39,7 @@ async def bursts(
         await bench.subscribe(f"{endpoints.metered}/{path}")
     postmaster = await bench.postmaster()
     with processes.running(
-        bench.url, bench.account, postmaster, endpoints.metered, number=number, program=program
+        bench.url, [bench.account], postmaster, endpoints.metered, number=number, program=program
     ) as system:
         await asyncio.to_thread(system.burst, events // 10, subscriptions)
 
@@ -74,7 +74,7 @@ async def only_append(bench: Bench, endpoints: Endpoints, events: int) -> Spent:
     await bench.subscribe(f"{endpoints.metered}/0")
     postmaster = await bench.postmaster()
     with processes.running(
-        bench.url, bench.account, postmaster, endpoints.metered, number=0
+        bench.url, [bench.account], postmaster, endpoints.metered, number=0
     ) as system:
         await asyncio.to_thread(system.only_append, events // 10)
         spent = await asyncio.to_thread(system.only_append, events)
@@ -96,7 +96,7 @@ async def latencies(
         await bench.subscribe(f"{endpoints.metered}/{number}")
     postmaster = await bench.postmaster()
     with processes.running(
-        bench.url, bench.account, postmaster, endpoints.metered, program=program
+        bench.url, [bench.account], postmaster, endpoints.metered, program=program
     ) as system:
         await asyncio.to_thread(system.latencies, ACROSS_RATE, _WARM_UP_SECONDS, ACROSS)
 

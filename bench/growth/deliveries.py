@@ -25,7 +25,7 @@ async def deliver(
     a commit in one process to the arrival by another, at a steady rate.
     """
     account_id, endpoint = site.template.account_id, site.endpoints.metered
-    with processes.running(site.url, account_id, site.postmaster, endpoint) as system:
+    with processes.running(site.url, [account_id], site.postmaster, endpoint) as system:
         meter = site.meter.beside(
             {APPENDER: system.appender.pid, WORKER: system.workers[0].process_id}
         )

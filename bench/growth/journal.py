@@ -27,7 +27,7 @@ async def measure(site: Site, size: int, effort: Effort) -> AsyncIterator[Figure
     account_id = site.template.account_id
     await site.subscribe(f"{site.endpoints.metered}/0")
     await _fill(site, size)
-    appender = Appender(site.db, account_id)
+    appender = Appender(site.db, [account_id])
     measured = partial(site.meter.measure, JOURNAL_ROWS, size)
     often = partial(measured, times=effort.times, at_most=effort.seconds, rounds=effort.rounds)
     newest = await _cursor(site, account_id, _PAGE)

@@ -23,7 +23,7 @@ _WEBHOOKS_AN_ACCOUNT = 10
 async def measure(site: Site, size: int, effort: Effort) -> AsyncIterator[Figure]:
     """One webhook is that of the account that is measured; others have ten each."""
     await _fill(site, size)
-    appender = Appender(site.db, site.template.account_id)
+    appender = Appender(site.db, [site.template.account_id])
     measured = partial(
         site.meter.measure,
         SUBSCRIPTIONS,

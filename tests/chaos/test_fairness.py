@@ -44,13 +44,14 @@ async def test_healthy_endpoints_wait_no_longer_beside_three_bad_ones(postgres: 
             url = stack.enter_context(postgres.fresh_database())
             bench = await stack.enter_async_context(opened(url))
             benches.append(bench)
-            hooks.append([await bench.subscribe(f"{endpoints.good}/{n}") for n in range(_HEALTHY)])
+            urls = [f"{endpoints.metered}/{number}" for number in range(_HEALTHY)]
+            hooks.append([await bench.subscribe(url) for url in urls])
         await benches[1].queue_bad(endpoints, _BACKLOG)
         for bench in benches:
             stack.enter_context(workers.working(bench.url, 1))
         await asyncio.sleep(_SETTLE_SECONDS)
 
-        alone, beside = await flow(benches, hooks)
+        alone, beside = await flow(benches, hooks, endpoints)
 
     ratios = [bad / good for bad, good in zip(beside, alone, strict=True)]
     windows = [median(ratios[first : first + _WINDOW]) for first in range(0, _EVENTS, _WINDOW)]
@@ -69,7 +70,7 @@ async def test_healthy_endpoints_wait_no_longer_beside_three_bad_ones(postgres: 
 
 
 async def flow(
-    benches: Sequence[Bench], hooks: Sequence[Sequence[UUID]]
+    benches: Sequence[Bench], hooks: Sequence[Sequence[UUID]], endpoints: Endpoints
 ) -> Sequence[Sequence[float]]:
     """Send the same events through both; how long each took, in seconds, in the same order."""
     for number in range(_EVENTS):
@@ -82,6 +83,8 @@ async def flow(
         async with asyncio.timeout(60):
             while await bench.pending(mine):  # noqa: ASYNC110 - the database has no event
                 await asyncio.sleep(0.02)
+    arrivals = endpoints.arrivals()
     return [
-        await bench.latencies(mine, _EVENTS) for bench, mine in zip(benches, hooks, strict=True)
+        await bench.latencies(mine, _EVENTS, arrivals)
+        for bench, mine in zip(benches, hooks, strict=True)
     ]
