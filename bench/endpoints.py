@@ -23,8 +23,8 @@ class Endpoints:
         return self
 
     def arrivals(self) -> Mapping[str, float]:
-        """When each event arrived at the endpoint that notes it, by its id; each is told once."""
-        return dict(told_by(self.metered, "arrivals"))
+        """When each event arrived at the metered endpoint, by its id; each is reported once."""
+        return dict(reported_by(self.metered, "arrivals"))
 
     def __exit__(
         self,
@@ -39,8 +39,8 @@ class Endpoints:
                 process.stdout.close()
 
 
-def told_by(endpoint: str, path: str) -> Any:
-    """What the endpoint that notes arrivals says: their `count`, or the `arrivals`."""
+def reported_by(endpoint: str, path: str) -> Any:
+    """What the endpoint that notes arrivals reports: their `count`, or the `arrivals`."""
     with urlopen(f"{endpoint}/{path}", timeout=30) as response:  # noqa: S310 - loopback
         return json.load(response)
 

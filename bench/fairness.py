@@ -10,7 +10,7 @@ import asyncpg
 
 from bench import processes
 from bench.delivery_queue import Bench, opened
-from bench.endpoints import Endpoints, told_by
+from bench.endpoints import Endpoints, reported_by
 from bench.processes import System
 from bench.results import Results
 from bench.scenarios import BAD
@@ -45,7 +45,7 @@ async def run(bench: Bench, endpoints: Endpoints, results: Results) -> None:
             running = processes.running(side.url, account_ids, postmaster, endpoints.metered)
             systems.append(stack.enter_context(running))
         await asyncio.sleep(_SETTLE_SECONDS)
-        await asyncio.to_thread(told_by, endpoints.metered, "arrivals")  # none of before
+        await asyncio.to_thread(reported_by, endpoints.metered, "arrivals")  # none of before
         turns = []
         for turn in range(TURNS):
             # Each is first in every second turn.

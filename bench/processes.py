@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from bench import servers, workers
-from bench.endpoints import told_by
+from bench.endpoints import reported_by
 from bench.servers import THIS_PROGRAM, Program
 
 _LOOK_SECONDS = 0.05
@@ -79,8 +79,8 @@ class System:
 
     def arrivals(self, number: int) -> Sequence[tuple[str, float]]:
         """Wait for `number` deliveries; the event of each, and when it arrived."""
-        self._wait(lambda: told_by(self.endpoint, "count") >= number)
-        arrived: Sequence[tuple[str, float]] = told_by(self.endpoint, "arrivals")
+        self._wait(lambda: reported_by(self.endpoint, "count") >= number)
+        arrived: Sequence[tuple[str, float]] = reported_by(self.endpoint, "arrivals")
         return arrived
 
     def _wait(self, is_done: Callable[[], bool]) -> None:
