@@ -127,6 +127,30 @@ def test_a_confirmation_is_a_dialog_that_moves_nothing(
     expect(page.get_by_text("Webhook deleted.")).to_be_visible()
 
 
+def test_a_confirmation_that_is_opened_again_at_once_stays_open(
+    desk: Visit, webhooks: WebhookSystem, endpoint: WebhookEndpoint
+) -> None:
+    hook = webhooks.hook(endpoint.url())
+    desk.sign_in(webhooks.buyer, then=f"/webhooks/{hook.id}")
+    summary = desk.page.locator("summary", has_text="Delete")
+    summary.click()
+    dialog = desk.page.get_by_role("dialog", name="Delete")
+    expect(dialog).to_be_visible()
+
+    # The browser reports that a dialog was closed in a task of its own, after this one.
+    summary.evaluate(
+        """async (summary) => {
+             const closed = new Promise((done) => addEventListener("close", done, {capture: true}));
+             summary.parentElement.querySelector("dialog").close();
+             summary.click();
+             await closed;
+           }"""
+    )
+
+    dialog.get_by_role("button", name="Delete webhook").click(timeout=5_000)
+    expect(desk.page.get_by_text("Webhook deleted.")).to_be_visible()
+
+
 def test_without_javascript_the_question_unfolds(
     open_desk: Callable[..., Visit], webhooks: WebhookSystem, endpoint: WebhookEndpoint
 ) -> None:

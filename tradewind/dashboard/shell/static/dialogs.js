@@ -41,9 +41,10 @@ document.addEventListener("click", (event) => {
   }
 });
 
-// Escape, Cancel and a click beside it all end here. The browser returns the focus to the button.
+// Escape, Cancel and a click beside it all end here. The browser returns the focus to the button, and reports
+// the end a moment later: by then the dialog may be open again.
 document.addEventListener("close", (event) => {
-  if (!event.target.matches?.("dialog.confirm-dialog")) return;
+  if (!event.target.matches?.("dialog.confirm-dialog") || event.target.open) return;
   event.target.querySelector("h2").textContent = "";
   event.target.parentElement.open = false;
 }, true);
