@@ -138,20 +138,24 @@ async def test_a_key_that_cannot_be_marked_as_used_is_admitted(
         async with reader.transaction():
             # Keys can be read, and rows of keys cannot be changed.
             await reader.execute("LOCK TABLE api_key IN SHARE MODE")
-            caller = await gate.admit(request_with(key, 1), urgent=False)
             began = monotonic()
-            again = await gate.admit(request_with(key, 1), urgent=False)
+            for _ in range(_REQUESTS):
+                caller = await gate.admit(request_with(key, 1), urgent=False)
             took = monotonic() - began
+            async with asyncio.timeout(10):
+                while not gate._mark_again_at:  # noqa: ASYNC110, SLF001 - the try to mark it fails
+                    await asyncio.sleep(0.05)
             marked = await db.fetchval("SELECT last_used_at FROM api_key")
     finally:
         await reader.close()
     monkeypatch.setattr(gate, "_mark_again_at", 0.0)  # the pause is over
-    later = await gate.admit(request_with(key, 1), urgent=False)
+    await gate.admit(request_with(key, 1), urgent=False)
 
-    assert (caller.email, again.email, marked) == ("gate@example.com", "gate@example.com", None)
-    assert took < 1, "it waits for no other try to mark the key"
-    assert later.email == "gate@example.com"
-    assert await db.fetchval("SELECT last_used_at FROM api_key") is not None
+    assert (caller.email, marked) == ("gate@example.com", None)
+    assert took < 1, "they wait for no try to mark the key"
+    async with asyncio.timeout(10):
+        while await db.fetchval("SELECT last_used_at FROM api_key") is None:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
 
 
 async def test_a_request_whose_client_went_away_takes_nothing_from_the_budget(

@@ -1,7 +1,7 @@
 """The gate: checks API keys, tokens, locks and rate limits of many requests in one statement."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from uuid import UUID
@@ -74,6 +74,9 @@ class Authenticator:
         self._scheduled = False
         # When the last of those who wait came.
         self._last_came_at = 0.0
+        # Keys and sessions that are to be marked as used, and what marks them.
+        self._used: set[tuple[UUID | None, UUID | None]] = set()
+        self._marking: asyncio.Task[None] | None = None
         self._mark_again_at = 0.0
         # A signature stays right; whether the session lives is looked up for every request.
         self._verified = lru_cache(maxsize=_REMEMBERED_TOKENS)(self._verify)
@@ -222,6 +225,7 @@ class Authenticator:
                 if admission is not None:
                     result = admission, credentials.is_recheck or _takes(admission, left)
                 waiter.set_result(result)
+        self._mark_used(admissions.values())
 
     async def _fetch(
         self, batch: Mapping[_Credentials, Sequence[_Waiter]]
@@ -247,26 +251,37 @@ class Authenticator:
             steps=[rate.step for rate in self._plans.values()],
             bursts=[rate.burst for rate in self._plans.values()],
         )
-        await self._mark_used(admissions)
         return {lookups[admission.number - 1][0]: admission for admission in admissions}
 
-    async def _mark_used(self, admissions: Sequence[Admission]) -> None:
+    def _mark_used(self, admissions: Iterable[Admission]) -> None:
         """Save when keys and sessions were used, at most once a minute for each.
 
-        Nobody is turned away because this failed, and nobody waits for it soon after it did.
+        No request waits for it. If it fails, nothing is marked for a while.
         """
-        loop = asyncio.get_running_loop()
-        used = [row for row in admissions if row.is_first_use and not row.is_refused]
-        if not used or loop.time() < self._mark_again_at:
+        if asyncio.get_running_loop().time() < self._mark_again_at:
             return
-        keys = {row.key_id for row in used if row.key_id is not None}
-        sessions = {row.session_id for row in used if row.session_id is not None}
+        self._used.update(
+            (row.key_id, row.session_id)
+            for row in admissions
+            if row.is_first_use and not row.is_refused
+        )
+        if self._used and self._marking is None:
+            self._marking = asyncio.create_task(self._mark())
+
+    async def _mark(self) -> None:
         try:
-            async with asyncio.timeout(_MARKING_SECONDS):
-                await sql.mark_used(self._db, sorted(keys), sorted(sessions))
+            while self._used:
+                used, self._used = self._used, set()
+                keys = sorted({key for key, _ in used if key is not None})
+                sessions = sorted({session for _, session in used if session is not None})
+                async with asyncio.timeout(_MARKING_SECONDS):
+                    await sql.mark_used(self._db, keys, sessions)
         except Exception as error:  # noqa: BLE001 - they were admitted, whatever it is
-            self._mark_again_at = loop.time() + _MARKING_PAUSE_SECONDS
+            self._used.clear()
+            self._mark_again_at = asyncio.get_running_loop().time() + _MARKING_PAUSE_SECONDS
             log.warning("credentials.not_marked_as_used", error=repr(error))
+        finally:
+            self._marking = None
 
     async def _rehash(self, key_id: UUID | None, key: str) -> None:
         made_with, hash_ = key_format.hash_now(self._keyring, key)

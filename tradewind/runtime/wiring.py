@@ -26,9 +26,9 @@ from tradewind.web.limits import plan_rate
 # Calls a minute. Marketplaces publish no limit; users report errors from a few hundred on.
 _REAL_RATE = 600
 _SIMULATED_RATE = 600_000
-# An API process opens these on top of its pool: for the gate, which runs two statements and the
-# lookups of pages, and for logins. Every process has one more connection that listens, and an API
-# process one that holds the locks of its event streams.
+# An API process opens these on top of its pool: for the gate, which runs two statements, looks up
+# sessions of pages and marks credentials as used, and for logins. Every process has one more
+# connection that listens, and an API process one that holds the locks of its event streams.
 GATE_CONNECTIONS = 3
 LOGIN_CONNECTIONS = 2
 _LISTENING_CONNECTIONS = 1
