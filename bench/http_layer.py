@@ -29,6 +29,9 @@ class _Closed:
     async def admit(self, request: Request, *, urgent: bool) -> Caller:
         raise NotImplementedError(request.path, urgent)
 
+    async def recheck(self, request: Request) -> Caller:
+        raise NotImplementedError(request.path)
+
 
 def create() -> Application:
     logs.configure("json", os.environ["BENCH_LOG_LEVEL"])

@@ -79,6 +79,23 @@ async def test_a_quiet_reader_never_expires_and_a_late_one_is_told(
     assert (begun.bodies, begun.first_number) == ([b"three"], 3)
 
 
+async def test_who_reads_through_a_number_gets_nothing_that_was_added_later(db: Database) -> None:
+    account_id = ids.new()
+    for name in ("1", "2", "3"):
+        await write(db, account_id, name)
+    first = await page(db, account_id, None)
+    for name in ("4", "5"):
+        await write(db, account_id, name)
+
+    for filters in ({}, {"kinds": ["order.updated"]}):
+        rest = await page(db, account_id, first.end, through=first.through, **filters)
+        at_end = await page(db, account_id, rest.end, through=first.through, **filters)
+
+        assert (rest.bodies, rest.has_more, rest.end.number) == ([b"3"], False, 3)
+        assert (at_end.bodies, at_end.has_more) == ([], False)
+    assert (await page(db, account_id, rest.end)).bodies == [b"4", b"5"]
+
+
 async def test_an_event_that_was_dropped_between_others_is_never_skipped(db: Database) -> None:
     """About midnight numbers and days can be in another order: 2 is of the day before 1 and 3."""
     account_id = ids.new()

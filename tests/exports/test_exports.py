@@ -6,19 +6,25 @@ import re
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from datetime import timedelta
 from urllib.parse import quote, urlsplit
 
 import httpx
 import pytest
+from kit.pages import COOKIE, Pages
 from kit.server import Person, Server, ServerLauncher
 from kit.system import PLAIN, System
 from kit.webhook_endpoint import running_endpoint
-from kit.webhook_system import WebhookSystem
+from kit.webhook_system import WebhookSystem, write_events
 
+from tradewind import ids
 from tradewind.auth.model import Role
+from tradewind.events.catalogue import ORDER_UPDATED
+from tradewind.events.read import Retention
 from tradewind.exports.columns import AUDIT, DELIVERIES, EVENTS, ORDERS, PAYMENTS
-from tradewind.exports.export import PAGE_ROWS
+from tradewind.exports.export import PAGE_ROWS, export_events
+from tradewind.storage.pool import Database
 from tradewind.web.concurrency import EXPENSIVE_AT_ONCE
 
 pytestmark = pytest.mark.xdist_group("system")
@@ -147,6 +153,48 @@ def test_payments_deliveries_events_and_the_audit_log(system: System) -> None:
     assert paid["payment"] in {row["subject"] for row in audit}
 
 
+async def test_events_that_come_during_an_export_are_not_in_it(db: Database) -> None:
+    account_id = ids.new()
+    before = await write_events(db, account_id, PAGE_ROWS + 2, ORDER_UPDATED)
+
+    made = await export_events(db, account_id, None, None, Retention(timedelta(days=30)), bom=False)
+    pieces = []
+    async for piece in made.pieces:
+        pieces.append(piece)
+        assert len(pieces) <= 2, "it follows the journal for ever"
+        await write_events(db, account_id, PAGE_ROWS, ORDER_UPDATED)
+
+    rows = list(csv.DictReader(io.StringIO(b"".join(pieces).decode(), newline=""), strict=True))
+    assert [row["event_id"] for row in rows] == before
+
+
+def test_a_download_ends_when_its_key_is_revoked(own_api: Server) -> None:
+    operator = own_api.person(roles=tuple(Role))
+    _fill_audit(own_api, 30_000)
+    (key,) = own_api.call("GET", "/v1/api-keys", by=operator).json()["items"]
+    with _begun(own_api, operator) as (connection, received):
+        revoked = own_api.call("DELETE", f"/v1/api-keys/{key['id']}", by=operator)
+        whole = received + _rest(connection)
+
+    assert revoked.status_code in {200, 204}
+    assert b"200 OK" in whole
+    assert not whole.endswith(b"0\r\n\r\n"), "the end of a complete response"
+    assert '"error_code":"invalid_credentials"' in own_api.log.read_text()
+
+
+def test_a_download_of_the_dashboard_ends_with_its_session(own_api: Server) -> None:
+    operator = own_api.person(roles=tuple(Role))
+    _fill_audit(own_api, 30_000)
+    pages = Pages(own_api, operator)
+    with closing(pages.client), _begun(own_api, operator, pages) as (connection, received):
+        assert pages.post("/sign-out").status_code == 303
+        whole = received + _rest(connection)
+
+    assert b"200 OK" in whole
+    assert not whole.endswith(b"0\r\n\r\n"), "the end of a complete response"
+    assert '"error_code":"sign_in_needed"' in own_api.log.read_text()
+
+
 def test_who_may_export_what(system: System) -> None:
     order = system.order()
     stranger = system.api.person()
@@ -200,29 +248,32 @@ def test_exports_under_way_are_expensive_requests_until_they_end(
     assert (refused.status_code, refused.json()["code"]) == (429, "too_many_concurrent_requests")
 
 
-def _fill_audit(api: Server) -> None:
+def _fill_audit(api: Server, rows: int = 10_000) -> None:
     api.fetch(
         """
         INSERT INTO audit (id, at, action, actor, subject, details)
         SELECT tradewind_uuid7(), tradewind_now(), 'test', 'test', repeat('x', 1500), '{}'
-          FROM generate_series(1, 10000)
-        """
+          FROM generate_series(1, $1)
+        """,
+        rows,
     )
 
 
 @contextmanager
-def _begun(api: Server, person: Person) -> Iterator[tuple[socket.socket, bytes]]:
-    """An export whose client has read a little, and reads no more."""
+def _begun(
+    api: Server, person: Person, pages: Pages | None = None
+) -> Iterator[tuple[socket.socket, bytes]]:
+    """An export whose client has read a little, and reads no more; by the API or as a page."""
+    path, credential = "/v1/exports/audit", f"x-api-key: {person.key}"
+    if pages is not None:
+        path, credential = "/audit/export", f"Cookie: {COOKIE}={pages.client.cookies[COOKIE]}"
     parts = urlsplit(api.url)
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     connection.connect((parts.hostname, parts.port))
     connection.settimeout(20)
     with connection:
-        connection.sendall(
-            b"GET /v1/exports/audit HTTP/1.1\r\nHost: test\r\n"
-            + f"x-api-key: {person.key}\r\n\r\n".encode()
-        )
+        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: test\r\n{credential}\r\n\r\n".encode())
         yield connection, connection.recv(1000)
 
 

@@ -115,6 +115,9 @@ class OpenGate:
             budget=Budget(plan_rate(1200), 0),
         )
 
+    async def recheck(self, request: Request) -> Caller:
+        return await self.admit(request, urgent=False)
+
 
 @pytest.fixture
 def counter() -> Counter:

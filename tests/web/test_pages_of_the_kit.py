@@ -114,6 +114,9 @@ class Nobody:
     async def admit(self, request: Request, *, urgent: bool) -> Caller:
         raise AssertionError(f"{request.path} asked the gate of the API, {urgent=}")
 
+    async def recheck(self, request: Request) -> Caller:
+        raise AssertionError(f"{request.path} asked the gate of the API")
+
 
 class OpenSite:
     """Lets everybody in, and takes forms that say so."""
@@ -121,6 +124,9 @@ class OpenSite:
     async def enter(self, request: Request) -> Caller:
         assert request.caller is None
         return CALLER
+
+    async def recheck(self, request: Request) -> Caller:
+        raise AssertionError(f"{request.path} takes no time")
 
     def check_form(self, request: Request, caller: Caller | None, form: Form) -> None:
         assert caller is request.caller is CALLER

@@ -76,11 +76,15 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True)
 class JournalPage:
-    """Events with the bodies as they were sent, and where the page ends."""
+    """Events with the bodies as they were sent, and where the page ends.
+
+    `through` is the number of the last event of the journal when the page was read.
+    """
 
     events: Sequence[JournalEvent]
     end: Cursor
     has_more: bool
+    through: int
 
     @property
     def bodies(self) -> Sequence[bytes]:
@@ -108,26 +112,27 @@ async def read(
     kinds: Sequence[str] | None,
     limit: int,
     kept: timedelta,
+    through: int | None = None,
 ) -> JournalPage:
     """Return the events after a cursor, or without one the oldest that are kept.
 
-    It ends at the last event of the journal, also where filters leave that out.
+    It ends at the last event of the journal, also where filters leave that out; or at the one with
+    the number `through`, for a reader that does not want what was added since its first page.
     """
     head = await sql.find_head(db, account_id, cursor.number if cursor else 0)
     if cursor is not None:
         _check(cursor, head)
     if head is None:
-        return JournalPage([], Cursor(0, None), has_more=False)
+        return JournalPage([], Cursor(0, None), has_more=False, through=0)
     after = await _oldest(db, account_id, head, kept) if cursor is None else cursor.number
-    rows = await _rows(db, account_id, head, after, order_id, kinds, limit + 1)
+    if through is None or through >= head.last_number:
+        last = Cursor(head.last_number, head.last_event_id)
+    else:
+        last = Cursor(through, None)
+    rows = await _rows(db, account_id, head, after, last.number, order_id, kinds, limit + 1)
     shown, has_more = rows[:limit], len(rows) > limit
-    return JournalPage(
-        shown,
-        Cursor(shown[-1].number, shown[-1].id)
-        if has_more
-        else Cursor(head.last_number, head.last_event_id),
-        has_more,
-    )
+    end = Cursor(shown[-1].number, shown[-1].id) if has_more else last
+    return JournalPage(shown, end, has_more, last.number)
 
 
 async def start(db: Database, account_id: UUID, cursor: Cursor | None) -> Cursor:
@@ -169,6 +174,7 @@ async def _rows(
     account_id: UUID,
     head: JournalHead,
     after: int,
+    through: int,
     order_id: UUID | None,
     kinds: Sequence[str] | None,
     limit: int,
@@ -177,8 +183,7 @@ async def _rows(
 
     It is safe if the numbers are complete, which can be seen when nothing is filtered out.
     """
-    through = head.last_number
-    if after == through:
+    if after >= through:
         return []
     read_rows = partial(
         sql.read_journal,

@@ -209,7 +209,7 @@ async def _event_pages(
     kinds: Sequence[str] | None,
     retention: Retention,
 ) -> AsyncIterator[Iterable[EventRow]]:
-    cursor = None
+    cursor = through = None
     while True:
         page = await journal.read(
             db,
@@ -219,6 +219,7 @@ async def _event_pages(
             kinds=kinds,
             limit=PAGE_ROWS,
             kept=retention.events,
+            through=through,
         )
         yield [
             EventRow(number, _event_body.decode(body))
@@ -226,4 +227,4 @@ async def _event_pages(
         ]
         if not page.has_more:
             return
-        cursor = page.end
+        cursor, through = page.end, page.through

@@ -3,19 +3,28 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, nullcontext
+from functools import partial
 from time import perf_counter
 from typing import Any
 
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from tradewind.errors import ApiError, FieldError, InsufficientPermissions, ValidationFailed
+from tradewind.errors import (
+    ApiError,
+    FieldError,
+    Forbidden,
+    InsufficientPermissions,
+    Unauthenticated,
+    ValidationFailed,
+)
 from tradewind.observability import logs, metrics
 from tradewind.observability.logs import log
 from tradewind.web import idempotency, inputs, problems, validation
 from tradewind.web.caller import Caller, Gate
 from tradewind.web.concurrency import ConcurrencyLimit
 from tradewind.web.cors import Cors
+from tradewind.web.download import rechecked
 from tradewind.web.endpoint import Endpoint, read_path
 from tradewind.web.idempotency import IdempotencyKey, RepeatedRequest
 from tradewind.web.limits import CarriesBudget
@@ -128,8 +137,9 @@ class Application:
         if response.stream is not None:
             took = perf_counter() - started
             pieces = response.stream
-            if response.paced:
-                pieces = self._concurrency.paced(pieces)
+            if response.paced and route is not None:
+                recheck = partial(self._recheck, route.endpoint, request)
+                pieces = rechecked(self._concurrency.paced(pieces), recheck)
             stream = _Counted(pieces)
             try:
                 async with (
@@ -146,6 +156,8 @@ class Application:
                         await sending
                     else:
                         await _until(response.abandoned, sending)
+            except (Unauthenticated, Forbidden) as ended:  # nobody to whom the rest may go
+                line.update(stream_failed=True, error_code=ended.code)
             except Exception:  # noqa: BLE001 - whatever it is, the response has begun
                 # Without its last chunk the server closes the connection: the client can tell.
                 line["stream_failed"] = True
@@ -280,13 +292,13 @@ class Application:
         else:
             caller = await self._gate.admit(request, urgent=endpoint.urgent)
             budget_headers.extend(caller.budget.headers())
-        if caller.scopes is not None and endpoint.scope not in {ANY_SCOPE, *caller.scopes}:
-            if endpoint.scope in (None, FULL_ACCESS):
-                raise InsufficientPermissions.full_access()
-            raise InsufficientPermissions.scope(endpoint.scope)
-        if endpoint.role is not None and endpoint.role not in caller.roles:
-            raise InsufficientPermissions.role(endpoint.role)
+        _check_permissions(endpoint, caller)
         return caller
+
+    async def _recheck(self, endpoint: Endpoint, request: Request) -> None:
+        """Raise if the caller of a response that takes long would not be admitted any more."""
+        by = self._site if endpoint.page and self._site is not None else self._gate
+        _check_permissions(endpoint, await by.recheck(request))
 
     def _other_method(self, request: Request, methods: Mapping[str, object]) -> Response:
         allowed = sorted({*methods, *(["HEAD"] if "GET" in methods else []), "OPTIONS"})
@@ -323,6 +335,15 @@ class Application:
             address=request.address,
             **line,
         )
+
+
+def _check_permissions(endpoint: Endpoint, caller: Caller) -> None:
+    if caller.scopes is not None and endpoint.scope not in {ANY_SCOPE, *caller.scopes}:
+        if endpoint.scope in (None, FULL_ACCESS):
+            raise InsufficientPermissions.full_access()
+        raise InsufficientPermissions.scope(endpoint.scope)
+    if endpoint.role is not None and endpoint.role not in caller.roles:
+        raise InsufficientPermissions.role(endpoint.role)
 
 
 async def _no_chunks() -> AsyncIterator[bytes]:

@@ -59,3 +59,10 @@ class Gate(Protocol):
         known account carries that account's `budget`.
         """
         ...
+
+    async def recheck(self, request: Request) -> Caller:
+        """The caller of a request that was admitted before, for a response that takes long.
+
+        It raises what `admit` would raise now, except that nothing is taken from the budget.
+        """
+        ...

@@ -22,6 +22,10 @@ class Site(Protocol):
         """Who opens the page, by the session cookie alone; an error when there is no session."""
         ...
 
+    async def recheck(self, request: Request) -> Caller:
+        """Who opened the page, for a response that takes long; an error if the session ended."""
+        ...
+
     def check_form(self, request: Request, caller: Caller | None, form: Form) -> None:
         """Reject a form that another site sent. `caller` is None where a page asks for none."""
         ...

@@ -49,11 +49,15 @@ class Dashboard:
         self._origin = origin_of(public_url)
 
     async def enter(self, request: Request) -> Caller:
+        caller = await self.recheck(request)
+        message = f"A session can open {_PAGES.per_minute} pages per minute. Wait a moment."
+        await _take(self._db, f"pages:{caller.session_id}", _PAGES, message)
+        return caller
+
+    async def recheck(self, request: Request) -> Caller:
         caller = await self._sessions.find(request)
         if caller is None:
             raise SignInNeeded
-        message = f"A session can open {_PAGES.per_minute} pages per minute. Wait a moment."
-        await _take(self._db, f"pages:{caller.session_id}", _PAGES, message)
         return caller
 
     def check_form(self, request: Request, caller: Caller | None, form: Form) -> None:
