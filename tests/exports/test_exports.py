@@ -182,6 +182,17 @@ def test_a_download_ends_when_its_key_is_revoked(own_api: Server) -> None:
     assert '"error_code":"invalid_credentials"' in own_api.log.read_text()
 
 
+def test_a_download_ends_when_its_account_loses_the_role(own_api: Server) -> None:
+    operator = own_api.person(roles=tuple(Role))
+    _fill_audit(own_api, 30_000)
+    with _begun(own_api, operator) as (connection, received):
+        own_api.fetch("UPDATE account SET roles = '{buyer}' WHERE id = $1", operator.uuid)
+        whole = received + _rest(connection)
+
+    assert not whole.endswith(b"0\r\n\r\n"), "the end of a complete response"
+    assert '"error_code":"insufficient_permissions"' in own_api.log.read_text()
+
+
 def test_a_download_of_the_dashboard_ends_with_its_session(own_api: Server) -> None:
     operator = own_api.person(roles=tuple(Role))
     _fill_audit(own_api, 30_000)

@@ -156,7 +156,7 @@ class Application:
                         await sending
                     else:
                         await _until(response.abandoned, sending)
-            except (Unauthenticated, Forbidden) as ended:  # nobody to whom the rest may go
+            except (Unauthenticated, Forbidden) as ended:  # the caller may not have the rest
                 line.update(stream_failed=True, error_code=ended.code)
             except Exception:  # noqa: BLE001 - whatever it is, the response has begun
                 # Without its last chunk the server closes the connection: the client can tell.
